@@ -20,8 +20,8 @@ from starlette.authentication import AuthCredentials
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from .callers import IDENTITY, Caller
 from .configuration import ConfigurationError
+from .identity import IDENTITY, Caller
 from .keys import KeyFile, digest
 from .sentences import ENGLISH, Sentences
 
@@ -159,19 +159,20 @@ class _Doorway:
             return await send({"type": "websocket.close", "code": 1008})
         path = scope["path"].removeprefix(scope.get("root_path", ""))
         if path in self.door.open_paths:
-            return await self.app(_without_credentials(scope), receive, send)
+            _take_credentials(scope)
+            return await self.app(scope, receive, send)
         if path in OAUTH_PATHS or path.startswith(WELL_KNOWN):
             return await _respond(send, 404, b"", [])
         try:
             access = await self.door.admit(scope)
         except Refusal as refusal:
             return await self._refuse(send, refusal)
-        admitted = _without_credentials(scope)
+        _take_credentials(scope)
         # FastMCP's own check behind this one looks for a bearer header; nothing reads its value.
-        admitted["headers"].append((b"authorization", b"Bearer admitted"))
-        admitted["user"] = AuthenticatedUser(access)
-        admitted["auth"] = AuthCredentials([])
-        return await self.app(admitted, receive, send)
+        scope["headers"].append((b"authorization", b"Bearer admitted"))
+        scope["user"] = AuthenticatedUser(access)
+        scope["auth"] = AuthCredentials([])
+        return await self.app(scope, receive, send)
 
     async def _refuse(self, send: Send, refusal: Refusal) -> None:
         error = {"code": UNAUTHORIZED, "message": refusal.message}
@@ -185,9 +186,9 @@ class _Doorway:
         await _respond(send, refusal.status, body, headers)
 
 
-def _without_credentials(scope: Scope) -> Scope:
-    headers = [(name, value) for name, value in scope["headers"] if name.lower() not in CREDENTIAL_HEADERS]
-    return {**scope, "headers": headers}
+def _take_credentials(scope: Scope) -> None:
+    # In place: FastMCP has already made a request object of this scope, which tools can ask for.
+    scope["headers"] = [(name, value) for name, value in scope["headers"] if name.lower() not in CREDENTIAL_HEADERS]
 
 
 async def _respond(send: Send, status: int, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:

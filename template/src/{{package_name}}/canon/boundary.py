@@ -18,13 +18,21 @@ from fastmcp.resources import ResourceContent, ResourceResult
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool, ToolResult
 from mcp import MCPError
-from mcp_types import INTERNAL_ERROR, CallToolRequestParams, ReadResourceRequestParams, TextContent
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    CallToolRequestParams,
+    ReadResourceRequestParams,
+    TextContent,
+)
 from pydantic import ValidationError as PydanticValidationError
 
 from .audit import AuditLog, AuditUnavailable, arguments_digest
-from .callers import Caller, current_caller
+from .callers import current_caller
 from .calls import CANCELLED, UNKNOWN_TOOL, CallRecord
 from .errors import Code, ConnectorError, Reason
+from .identity import Caller
 from .logs import log
 from .paging import RESULT_LIMIT
 from .results import Answer, Status, failure
@@ -79,12 +87,17 @@ class Boundary(Middleware):
         """Let no exception's text out, whatever the message was."""
         try:
             return await call_next(context)
-        except MCPError:
-            raise
         except Exception as error:
-            if isinstance(error, NotFoundError | DisabledError):
+            if context.method == "tools/call":
+                self._unreadable_call()
+            if isinstance(error, MCPError) and error.error.code == METHOD_NOT_FOUND:
+                raise MCPError(code=METHOD_NOT_FOUND, message="Method not found") from None
+            if isinstance(error, MCPError | NotFoundError | DisabledError):
                 raise
-            log.error("A %s request failed.", context.method, exc_info=True)
+            if isinstance(error, PydanticValidationError):
+                message = self._sentences.codes[Code.INVALID_INPUT]
+                raise MCPError(code=INVALID_PARAMS, message=message) from None
+            log.error("A request failed outside of a tool.", exc_info=True)
             raise MCPError(code=INTERNAL_ERROR, message=self._sentences.reasons[Reason.INTERNAL]) from None
 
     async def on_read_resource(
@@ -123,6 +136,14 @@ class Boundary(Middleware):
         if not self._finish(call):
             result = self._refused(call, AuditUnavailable())
         return result
+
+    def _unreadable_call(self) -> None:
+        """Write the line of a call that is so malformed that it never became one."""
+        call = _Call(CallToolRequestParams(name=UNKNOWN_TOOL, arguments={}))
+        call.code = Code.INVALID_INPUT
+        with suppress(ConnectorError):
+            call.caller = current_caller()
+        self._finish(call)
 
     def _finish(self, call: "_Call") -> bool:
         """Write the audit line and the span, and return whether the line was written."""

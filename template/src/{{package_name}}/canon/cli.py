@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fastmcp import FastMCP
 
     from .configuration import ConnectorSettings
+    from .identity import Caller
     from .sentences import Sentences
 
 FAILED: Final = 1
@@ -24,40 +25,48 @@ Settings = TypeVar("Settings", bound="ConnectorSettings")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connector(Generic[Settings]):
-    """What the command line needs of a connector. `sync` returns a sentence about what was stored."""
+    """What the command line runs. `sync` returns a sentence about what was stored."""
 
-    settings: type[Settings]
     build: Callable[[Settings], "FastMCP"]
     sync: Callable[[Settings], Coroutine[Any, Any, str]]
     sentences: "Sentences"
 
 
-def run(slug: str, load: Callable[[], Connector[Any]], arguments: Sequence[str] | None = None) -> int:
+def run(
+    slug: str,
+    settings: Callable[[], type[Settings]],
+    connector: Callable[[], Connector[Settings]],
+    arguments: Sequence[str] | None = None,
+) -> int:
     """Run a command and return its exit code: 0, 1 it failed, 2 it was asked wrongly.
 
-    `load` imports the connector. It is called once stdout is safe from whatever an import prints.
+    `settings` and `connector` import what they return. They are called once stdout is safe from whatever an import
+    prints, and the connector only by commands that need it.
     """
     command = _parser(slug).parse_args(arguments)
     wire = reserve_stdout()
     try:
-        return _Commands(load(), wire).run(command)
+        return _Commands(settings(), connector, wire).run(command)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         return FAILED
     except Exception as error:
         return _explain(error)
+    finally:
+        wire.close()
 
 
 def _explain(error: Exception) -> int:
     from .configuration import ConfigurationError
-    from .errors import ConnectorError
-    from .logs import chain
-    from .sentences import ENGLISH
 
     if isinstance(error, ConfigurationError):
         print(error, file=sys.stderr)
         return USAGE
+    from .errors import ConnectorError
+    from .logs import chain
+    from .sentences import ENGLISH
+
     if isinstance(error, ConnectorError):
         print(error.message or ENGLISH.of(error.code, error.reason), file=sys.stderr)
         return FAILED
@@ -88,19 +97,16 @@ def _parser(slug: str) -> argparse.ArgumentParser:
 
 
 class _Commands(Generic[Settings]):
-    def __init__(self, connector: Connector[Settings], wire: BinaryIO) -> None:
+    def __init__(self, settings: type[Settings], connector: Callable[[], Connector[Settings]], wire: BinaryIO) -> None:
+        self._settings = settings
         self._connector = connector
         self._wire = wire
 
     def run(self, command: argparse.Namespace) -> int:
-        name = command.command or "serve"
-        action: Callable[[argparse.Namespace, Settings], int] = getattr(self, f"_{name}")
         from .configuration import load
-        from .logs import configure
 
-        settings = load(self._connector.settings)
-        configure(settings.log_level)
-        return action(command, settings)
+        action: Callable[[argparse.Namespace, Settings], int] = getattr(self, f"_{command.command or 'serve'}")
+        return action(command, load(self._settings))
 
     def _serve(self, command: argparse.Namespace, settings: Settings) -> int:
         from .audit import AuditLog
@@ -108,13 +114,12 @@ class _Commands(Generic[Settings]):
         AuditLog(settings.audit_path).prepare()
         if getattr(command, "http", False):
             return self._serve_http(command, settings)
-        server = self._connector.build(settings)
+        server = self._built(settings)
         asyncio.run(server.run_stdio_async(show_banner=False))
         return 0
 
     def _serve_http(self, command: argparse.Namespace, settings: Settings) -> int:
         from .configuration import ConfigurationError
-        from .http import http_app, listen, serve
         from .keys import KeyFile
 
         if not KeyFile(settings.keys_path).all():
@@ -122,7 +127,9 @@ class _Commands(Generic[Settings]):
                 f"There is no usable key, so the port stays closed: mint one with `{settings.slug} keys mint "
                 f"--org ORG --user USER`, or set {settings.variable('api_keys_file')}."
             )
-        app = http_app(self._connector.build(settings), settings.public_hosts)
+        from .http import http_app, listen, serve
+
+        app = http_app(self._built(settings), settings.public_hosts)
         asyncio.run(serve(app, listen(command.host, command.port)))
         return 0
 
@@ -132,7 +139,7 @@ class _Commands(Generic[Settings]):
         keys = KeyFile(settings.keys_path)
         match command.action:
             case "mint":
-                self._print(keys.mint(self._connector.settings.slug, _caller(command)))
+                self._print(keys.mint(settings.slug, _caller(command)))
                 print("Keep the key: it is not shown again.", file=sys.stderr)
             case "list":
                 for key in keys.all():
@@ -143,32 +150,39 @@ class _Commands(Generic[Settings]):
         return 0
 
     def _sync(self, command: argparse.Namespace, settings: Settings) -> int:
-        self._print(asyncio.run(self._connector.sync(settings)))
+        self._print(asyncio.run(self._connector().sync(settings)))
         return 0
 
     def _describe(self, command: argparse.Namespace, settings: Settings) -> int:
         from . import describe as describing
 
-        connector = self._connector
-        server = connector.build(settings)
-        description = asyncio.run(describing.describe(server, connector.settings, connector.sentences))
+        sentences = self._connector().sentences
+        description = asyncio.run(describing.describe(self._built(settings), self._settings, sentences))
         if command.write:
-            documents = describing.documents(Path.cwd(), description, connector.sentences)
+            documents = describing.documents(Path.cwd(), description, sentences)
             describing.write(documents, lambda line: print(line, file=sys.stderr))
         if command.json:
             self._print(description.as_json())
         elif not command.write:
-            self._print(describing.reference(description, connector.sentences))
+            self._print(describing.reference(description, sentences))
         return 0
+
+    def _built(self, settings: Settings) -> "FastMCP":
+        connector = self._connector()
+        from .logs import configure
+
+        # After the imports, since libraries set their own handlers while they are imported.
+        configure(settings.log_level)
+        return connector.build(settings)
 
     def _print(self, text: str) -> None:
         self._wire.write(f"{text}\n".encode())
         self._wire.flush()
 
 
-def _caller(command: argparse.Namespace) -> Any:
-    from .callers import Caller
+def _caller(command: argparse.Namespace) -> "Caller":
     from .configuration import ConfigurationError
+    from .identity import Caller
 
     try:
         return Caller(command.org, command.user)

@@ -7,7 +7,7 @@ import platformdirs
 from pydantic import AfterValidator, AnyHttpUrl, BeforeValidator, Field, SecretStr, TypeAdapter, ValidationError
 from pydantic_settings import BaseSettings, NoDecode
 
-from .errors import one_line
+from .text import one_line
 
 
 class ConfigurationError(Exception):

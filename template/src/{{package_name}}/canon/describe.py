@@ -16,7 +16,7 @@ from .sentences import Sentences
 README: Final = Path("README.md")
 REFERENCE: Final = Path("docs/mcp-server.md")
 REGISTRY_ENTRY: Final = Path("server.json")
-MARK: Final = "<!-- describe:{name} -->\n{text}\n<!-- /describe:{name} -->"
+MARK: Final = "<!-- describe:{name} -->\n{text}<!-- /describe:{name} -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +173,7 @@ def registry_entry(root: Path, entry: dict[str, Any], description: Description) 
     for package in entry.get("packages", []):
         package["version"] = project["version"]
         package["environmentVariables"] = [
-            {
-                "name": variable.name,
-                "description": variable.description,
-                "isRequired": False,
-                "isSecret": variable.secret,
-            }
+            {"name": variable.name, "isRequired": False, "isSecret": variable.secret}
             for variable in description.variables
         ]
     return json.dumps(entry, ensure_ascii=False, indent=2) + "\n"
@@ -223,4 +218,4 @@ def _between_marks(text: str, name: str, table: str) -> str:
     pattern = re.compile(MARK.format(name=name, text="(.*?)"), re.DOTALL)
     if not pattern.search(text):
         raise ConfigurationError(f"README.md has no <!-- describe:{name} --> mark: put it where the table belongs.")
-    return pattern.sub(lambda _: MARK.format(name=name, text=table), text)
+    return pattern.sub(lambda _: MARK.format(name=name, text=f"{table}\n"), text)

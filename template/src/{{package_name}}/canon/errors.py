@@ -5,8 +5,7 @@ from typing import Final
 
 from fastmcp.exceptions import ToolError
 
-MESSAGE_LIMIT: Final = 300
-"""Characters of a message; a longer one is cut, so that no document travels inside an error."""
+from .text import one_line
 
 
 class Code(StrEnum):
@@ -46,12 +45,6 @@ CONNECTOR_CANNOT_SERVE: Final = frozenset({Reason.STARTING, Reason.AUDIT, Reason
 def is_raised(code: Code, reason: Reason | None) -> bool:
     """Whether an answer leaves as an error: asked for something wrong, or nobody could look."""
     return code in REQUEST_REFUSED or (code is Code.UPSTREAM_UNAVAILABLE and reason in CONNECTOR_CANNOT_SERVE)
-
-
-def one_line(text: str, limit: int = MESSAGE_LIMIT) -> str:
-    """Return `text` as one printable line of at most `limit` characters."""
-    line = " ".join("".join(character if character.isprintable() else " " for character in text).split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 class ConnectorError(ToolError):

@@ -15,6 +15,7 @@ from .logs import log
 ENDPOINT: Final = "/mcp"
 HEALTH: Final = "/health"
 REFUSED_HOST: Final = 421
+BACKLOG: Final = 2048
 
 
 def add_health(mcp: FastMCP) -> None:
@@ -78,19 +79,30 @@ def listen(host: str, port: int) -> socket.socket:
         ConfigurationError: it cannot be opened.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # The protocol is named because asyncio sends without delay only on sockets that name it.
+    opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        return socket.create_server((host, port), family=family)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind((host, port))
+        opened.listen(BACKLOG)
     except (OSError, OverflowError) as error:
+        opened.close()
         raise ConfigurationError(
             f"Port {port} cannot be opened there ({type(error).__name__}): name others with --host and --port."
         ) from None
+    return opened
 
 
-async def serve(app: ASGIApp, opened: socket.socket) -> None:
-    """Serve until the process is told to stop. Nothing of a request is logged."""
-    host, port = opened.getsockname()[:2]
-    log.info("Listening on http://%s:%s%s", f"[{host}]" if ":" in host else host, port, ENDPOINT)
+def server_for(app: ASGIApp) -> uvicorn.Server:
+    """Return a server that logs nothing of a request."""
     config = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="on", server_header=False, timeout_graceful_shutdown=5
     )
-    await uvicorn.Server(config).serve(sockets=[opened])
+    return uvicorn.Server(config)
+
+
+async def serve(app: ASGIApp, opened: socket.socket) -> None:
+    """Serve on an open port until the process is told to stop."""
+    host, port = opened.getsockname()[:2]
+    log.info("Listening on http://%s:%s%s", f"[{host}]" if ":" in host else host, port, ENDPOINT)
+    await server_for(app).serve(sockets=[opened])

@@ -14,8 +14,8 @@ from typing import Final
 
 from filelock import FileLock
 
-from .callers import Caller
 from .configuration import ConfigurationError
+from .identity import Caller
 
 SECRET_BYTES: Final = 32
 

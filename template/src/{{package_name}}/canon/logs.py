@@ -60,5 +60,7 @@ def configure(level: str) -> None:
         if logger.level < logging.WARNING:
             logger.setLevel(logging.NOTSET)
     logging.root.handlers[:] = [handler]
+    # A record that cannot be written is otherwise printed whole, arguments and all.
+    logging.raiseExceptions = False
     logging.root.setLevel(logging.WARNING)
     log.setLevel(level)

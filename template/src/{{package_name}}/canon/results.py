@@ -98,8 +98,19 @@ class Envelope(Sealed, Generic[Data]):
 
 
 def output_schema(envelope: type[Envelope[Any]]) -> dict[str, Any]:
-    """Return the JSON schema that a tool publishes for its structured content."""
-    return envelope.model_json_schema(mode="serialization")
+    """Return the JSON schema that a tool publishes for its structured content.
+
+    Every answer of the tool fits it, also a failed one, which holds the envelope and nothing more.
+    """
+    schema = envelope.model_json_schema(mode="serialization")
+    schema["required"] = list(Envelope.model_fields)
+    for model in (schema, *schema.get("$defs", {}).values()):
+        # Docstrings and generated titles speak to whoever edits the code, and every client would pay for them.
+        model.pop("description", None)
+        model.pop("title", None)
+        for field in model.get("properties", {}).values():
+            field.pop("title", None)
+    return schema
 
 
 class Answer(ToolResult):

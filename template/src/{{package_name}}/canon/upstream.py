@@ -85,7 +85,7 @@ class Upstream:
             return isinstance(error, httpx2.TransportError) and not isinstance(error, httpx2.TimeoutException)
 
         async for attempt in stamina.retry_context(
-            on=worth_another, attempts=ATTEMPTS, timeout=self._budget, wait_initial=0.1, wait_max=2.0
+            on=worth_another, attempts=ATTEMPTS, timeout=self._budget, wait_initial=0.1, wait_max=2.0, wait_jitter=0.2
         ):
             with attempt:
                 return await self._once(url)

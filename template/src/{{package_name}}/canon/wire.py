@@ -29,8 +29,9 @@ class WireOutput(io.TextIOBase):
         return sys.stderr.write(text)
 
     def flush(self) -> None:
-        """Flush both."""
-        self.buffer.flush()
+        """Flush both. The interpreter does so once more when the wire is closed already."""
+        if not self.buffer.closed:
+            self.buffer.flush()
         sys.stderr.flush()
 
 

@@ -14,7 +14,7 @@ from ..canon.results import Sealed
 from . import words
 
 FAMILY: Final = "EU digital acts"
-IDENTIFIER: Final = re.compile(r"3\d{4}[A-Z]{1,2}\d{4}")
+IDENTIFIER: Final = re.compile(r"3[0-9]{4}[A-Z]{1,2}[0-9]{4}")
 """A CELEX number of legislation: 3, year, type, number."""
 PAGE_LIMIT: Final = 50
 QUERY_LIMIT: Final = 200

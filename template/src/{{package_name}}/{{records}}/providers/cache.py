@@ -102,11 +102,11 @@ class CacheStore:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    async def replace(self, records: Sequence[Record], captured_at: datetime.date) -> None:
+    async def store(self, records: Sequence[Record], captured_at: datetime.date) -> None:
         """Store these records instead of what was there."""
-        await anyio.to_thread.run_sync(self._replace, records, captured_at)
+        await anyio.to_thread.run_sync(self._store, records, captured_at)
 
-    def _replace(self, records: Sequence[Record], captured_at: datetime.date) -> None:
+    def _store(self, records: Sequence[Record], captured_at: datetime.date) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         fresh = self._path.with_name(f".{self._path.name}.new")
         fresh.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from ..definition import PAGE_LIMIT, Provider, Query, Record
 class Store(Protocol):
     """Where fetched records are kept."""
 
-    async def replace(self, records: Sequence[Record], captured_at: datetime.date) -> None:
+    async def store(self, records: Sequence[Record], captured_at: datetime.date) -> None:
         """Store these records instead of what was there, or leave what was there."""
 
 
@@ -36,5 +36,5 @@ async def synchronise(provider: Provider, store: Store) -> int:
             f"The source counts {total} records and gave {len(records)} that can be read, so nothing was stored.",
             reason=Reason.MALFORMED,
         )
-    await store.replace(tuple(records.values()), captured_at)
+    await store.store(tuple(records.values()), captured_at)
     return total

@@ -1,0 +1,111 @@
+"""Over stdio: JSON-RPC from the first byte, and a wrong setting is one sentence."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .clients import initialize, message
+from .subject import ROOT, Subject
+
+SECONDS = 30
+
+
+def environment(subject: Subject, folder: Path, **settings: str) -> dict[str, str]:
+    prefix = str(subject.settings.model_config.get("env_prefix", ""))
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith(prefix)},
+        "PYTHONPATH": str(ROOT / "src"),
+        "PYTHONWARNINGS": "always",
+        f"{prefix}AUDIT_DIR": str(folder / "audit"),
+        f"{prefix}API_KEYS_FILE": str(folder / "keys.json"),
+        **{f"{prefix}{name}": value for name, value in settings.items()},
+    }
+
+
+def run(subject: Subject, folder: Path, *arguments: str, **settings: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", subject.package, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        env=environment(subject, folder, **settings),
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+async def test_stdout_is_json_rpc_from_the_first_byte(subject: Subject, tmp_path: Path) -> None:
+    names = [tool.name for tool in await subject.build().list_tools()]
+    calls = [{**message("tools/call", name=name, arguments={}), "id": name} for name in names]
+    with subprocess.Popen(  # noqa: ASYNC220 - nothing else runs meanwhile
+        [sys.executable, "-m", subject.package],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment(subject, tmp_path, LOG_LEVEL="DEBUG"),
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        for line in (initialize(), {"jsonrpc": "2.0", "method": "notifications/initialized"}, *calls):
+            server.stdin.write(json.dumps(line) + "\n")
+        server.stdin.flush()
+        waited_for, answers = {1, *names}, []
+        while waited_for:
+            answers.append(json.loads(server.stdout.readline()))
+            waited_for.discard(answers[-1].get("id"))
+        server.stdin.close()
+        answers += [json.loads(line) for line in server.stdout]
+        assert server.wait(SECONDS) == 0
+    assert all(answer["jsonrpc"] == "2.0" for answer in answers)
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"PROVIDER": "Live "}, "PROVIDER"),
+        ({"PROVIDER": "live"}, "BASE_URL"),
+        ({"LOG_LEVEL": "loud"}, "LOG_LEVEL"),
+        ({"AUDIT_FSYNC": "CANARY-7f3a"}, "AUDIT_FSYNC"),
+    ],
+    ids=lambda value: str(value) if isinstance(value, str) else "",
+)
+def test_a_wrong_setting_is_one_sentence(
+    subject: Subject, tmp_path: Path, settings: dict[str, str], named: str
+) -> None:
+    code, out, err = run(subject, tmp_path, **settings)
+    assert (code, out) == (2, "")
+    assert named in err
+    assert len(err.strip().splitlines()) == 1
+    assert "CANARY" not in err
+
+
+def test_http_without_a_key_never_opens_the_port(subject: Subject, tmp_path: Path) -> None:
+    code, out, err = run(subject, tmp_path, "serve", "--http", "--port", "0")
+    assert (code, out) == (2, "")
+    assert "keys mint" in err
+    assert "Listening" not in err
+
+
+def test_an_audit_folder_that_cannot_be_made_stops_the_start(subject: Subject, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
+    code, out, err = run(subject, tmp_path, AUDIT_DIR=str(tmp_path / "file"))
+    assert (code, out) == (2, "")
+    assert "AUDIT_DIR" in err
+
+
+def test_a_key_is_shown_once_and_can_be_revoked(subject: Subject, tmp_path: Path) -> None:
+    code, out, _ = run(subject, tmp_path, "keys", "mint", "--org", "acme", "--user", "ann")
+    assert code == 0
+    key = out.strip()
+    assert key.startswith(f"{subject.command}_pat_")
+    code, out, _ = run(subject, tmp_path, "keys", "list")
+    assert "acme  ann" in out
+    assert key not in out
+    assert run(subject, tmp_path, "keys", "revoke", out.split()[0])[0] == 0
+    assert run(subject, tmp_path, "keys", "list")[1] == ""
