@@ -24,6 +24,8 @@ HTTP_WORDS = (
     "streamable_http_app",
     "sse_app",
     "run_http_async",
+    "run_sse_async",
+    "run_streamable_http_async",
     "StreamableHTTPSessionManager",
     "SseServerTransport",
 )
@@ -71,13 +73,19 @@ class Connector:
     @cached_property
     def tools(self) -> list[Tool]:
         """The server's tools, mounted ones included."""
-        return self.registrar.of_server(self.server, len(self.servers.found) == 1)
+        tools = self.registrar.of_server(self.server, len(self.servers.found) == 1)
+        # Two branches that register the same name are one tool to a client.
+        unique = {t.name: t for t in reversed(tools) if t.name is not None}
+        return [t for t in tools if t.name is None or unique[t.name] is t]
 
     @cached_property
     def undecided(self) -> list[tuple[Place, str]]:
         """Why the set of tools is not fully known from the source."""
         unnamed = [(t.place, "a tool's name is made at run time") for t in self.tools if t.name is None]
-        return self.registrar.unknown_of(self.server) + unnamed
+        reasons = self.registrar.unknown_of(self.server) + unnamed
+        if not reasons and not self.tools:
+            return [(self.server.place, "no registration of a tool is written in the source")]
+        return reasons
 
     @cached_property
     def tool_names(self) -> list[str]:
@@ -233,7 +241,7 @@ ENTRY_NAMES = frozenset({"__main__.py", "main.py", "app.py", "asgi_app.py", "cli
 
 
 def _no_server(project: Project) -> str:
-    broken = [f"{m.shown} ({m.error})" for m in project.modules if m.error]
+    broken = [f"{m.shown} ({m.error})" for m in project.modules if m.parsed().error]
     counted = f"{len(project.modules)} Python files were looked at"
     if broken:
         return f"No MCP server was found: {counted}, {len(broken)} do not parse, first {broken[0]}."

@@ -111,6 +111,10 @@ class Module:
                 assert isinstance(node, wanted)
                 yield node
 
+    def collections(self) -> list[ast.Set | ast.Tuple | ast.List]:
+        """Return the written-out sets, tuples and lists."""
+        return [*self.nodes(ast.Set), *self.nodes(ast.Tuple), *self.nodes(ast.List)]
+
     def strings(self) -> list[tuple[str, int]]:
         """Return the string constants that are code (no docstrings, no bare literals) with their lines."""
         if self._strings is None:

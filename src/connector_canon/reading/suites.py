@@ -50,6 +50,7 @@ class TestFunction:
     asserted_filled: set[str] = field(default_factory=set)
     reads_live: bool = False
     reads_private: bool = False
+    handed_over: set[str] = field(default_factory=set)
 
     @property
     def label(self) -> str:
@@ -61,7 +62,7 @@ class TestFunction:
         """Whether it fails when the instructions name a tool that is not registered."""
         if (INSTRUCTIONS, TOOLS) in self.differences:
             return True
-        both = {INSTRUCTIONS, TOOLS} <= self.touches
+        both = {INSTRUCTIONS, TOOLS} <= self.touches and bool({INSTRUCTIONS, TOOLS} & self.handed_over)
         return both and not self.differences and bool(WEAK_WORDS.search(self.label))
 
     @property
@@ -69,7 +70,7 @@ class TestFunction:
         """Whether it fails when a registered tool is not named in the instructions."""
         if (TOOLS, INSTRUCTIONS) in self.differences:
             return True
-        both = {INSTRUCTIONS, TOOLS} <= self.touches
+        both = {INSTRUCTIONS, TOOLS} <= self.touches and bool({INSTRUCTIONS, TOOLS} & self.handed_over)
         return both and not self.differences and bool(STRONG_WORDS.search(self.label))
 
     @property
@@ -77,7 +78,7 @@ class TestFunction:
         """Whether it fails when a code is missing from a tool's description."""
         if (CODES, DESCRIPTIONS) in self.differences:
             return True
-        both = {CODES, DESCRIPTIONS} <= self.touches
+        both = {CODES, DESCRIPTIONS} <= self.touches and bool({CODES, DESCRIPTIONS} & self.handed_over)
         return both and not self.differences and bool(CODE_WORDS.search(self.name))
 
 
@@ -180,8 +181,11 @@ class _Sides:
                 sides(pattern, text_node)
             case ast.Call():
                 for callee in self.project.callees(Expression(node, module, scope)):
-                    if isinstance(callee, Named) and isinstance(callee.node, Function) and callee.module.is_test:
-                        self._function(callee)
+                    if isinstance(callee, Named) and isinstance(callee.node, Function):
+                        if callee.module.is_test:
+                            self._function(callee)
+                        for argument in node.args:
+                            self.test.handed_over |= self._labels(argument, module, scope)
             case ast.Assert(test=ast.Name() | ast.Call() | ast.Attribute() | ast.Compare() as asserted):
                 if not isinstance(asserted, ast.Compare) or isinstance(asserted.ops[0], ast.Gt | ast.GtE | ast.NotEq):
                     self.test.asserted_filled |= self._labels(asserted, module, scope)

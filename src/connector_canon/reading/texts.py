@@ -72,6 +72,8 @@ def text_of(project: Project, expression: Expression, depth: int = 0) -> Text | 
             return text and Text(CLEANING[last_name(node.func)](text.value), text.complete, text.place)
         case ast.Call():
             return _call_text(project, expression, depth)
+        case ast.Attribute(attr="value", value=ast.Attribute() as member):
+            return inner(member)
         case ast.Name() | ast.Attribute() | ast.IfExp() | ast.BoolOp() | ast.Await():
             return _first_text(project, project.follow(expression, depth + 1), expression, depth)
     return None

@@ -141,12 +141,7 @@ def list_pinned(connector: Connector) -> Answer:
     if (answer := _nothing_leaves(connector)) is not None:
         return answer
     for module in connector.project.tests("mcp.org_id"):
-        collections: list[ast.Set | ast.Tuple | ast.List] = [
-            *module.nodes(ast.Set),
-            *module.nodes(ast.Tuple),
-            *module.nodes(ast.List),
-        ]
-        for node in collections:
+        for node in module.collections():
             strings = {element.value for element in node.elts if isinstance(element, ast.Constant)}
             if {"mcp.org_id", "mcp.user_id", "mcp.tool"} <= strings:
                 return present("A test pins the allow-list.", place(module, node))

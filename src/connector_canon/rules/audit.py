@@ -8,6 +8,7 @@ import re
 from connector_canon.findings import Answer, Place, absent, not_applicable, present
 from connector_canon.reading.connector import Connector
 from connector_canon.reading.modules import Function, Module
+from connector_canon.reading.project import last_name
 from connector_canon.rules.rule import Family, Rule
 from connector_canon.rules.shared import place, share
 
@@ -15,7 +16,8 @@ FAMILY = Family("audit", "Every call leaves a line", "audit")
 AUDITS = re.compile(r"audit", re.IGNORECASE)
 INTERCEPTS = frozenset({"on_call_tool", "on_message", "on_request", "call_tool"})
 APPENDS = re.compile(r"O_APPEND|['\"]ab?\+?['\"]|RotatingFileHandler|FileHandler")
-DIGESTS = re.compile(r"sha256|sha512|blake2|hmac|hash_input|digest")
+COUNTS = re.compile(r"len\(|==|count")
+DIGESTS = re.compile(r"sha256|sha512|blake2[bs]|hash_\w+|\w*digest\w*")
 
 
 def _writers(connector: Connector) -> list[Module]:
@@ -32,7 +34,7 @@ def every_call(connector: Connector) -> Answer:
         for defined in module.definitions:
             if isinstance(defined.node, Function) and defined.node.name in INTERCEPTS and _mentions_audit(defined.node):
                 return present("The place that all calls pass writes the line.", place(module, defined.node))
-        if any(d.node.name in INTERCEPTS for d in module.definitions) and module.mentions("audit"):
+        if any(d.node.name in INTERCEPTS for d in module.definitions):
             node = next(d.node for d in module.definitions if d.node.name in INTERCEPTS)
             return present("The place that all calls pass writes the line.", place(module, node))
     lacking = [
@@ -62,9 +64,10 @@ def no_arguments(connector: Connector) -> Answer:
     writers = _writers(connector)
     if not writers:
         return not_applicable("No audit line is written.")
-    near = [m for m in connector.running("audit", "Audit") if DIGESTS.search(m.text)]
-    if near:
-        return present("Arguments are written as a digest.", Place(near[0].shown))
+    for module in connector.running("audit", "Audit"):
+        for site in module.calls:
+            if DIGESTS.fullmatch(last_name(site.call.func)):
+                return present("Arguments are written as a digest.", place(module, site.call))
     return absent("Write a digest of the arguments, never the arguments.", Place(writers[0].shown))
 
 
@@ -76,12 +79,8 @@ def counted_on_disk(connector: Connector) -> Answer:
         for defined in module.definitions:
             node = defined.node
             if isinstance(node, Function) and node.name.startswith("test"):
-                text = ast.unparse(node)
-                if (
-                    AUDITS.search(text)
-                    and re.search(r"list_tools|call_tool|len\(", text)
-                    and re.search(r"==|len\(", text)
-                ):
+                asserted = [ast.unparse(n.test) for n in ast.walk(node) if isinstance(n, ast.Assert)]
+                if AUDITS.search(ast.unparse(node)) and any(COUNTS.search(text) for text in asserted):
                     return present("A test counts the lines.", place(module, node))
     return absent(
         "Redirect the folder in a test, call every tool and count the lines on disk.",

@@ -13,6 +13,7 @@ from connector_canon.rules.shared import share
 
 CI = Family("CI", "Gates run in CI", "continuous-integration")
 TESTING = re.compile(r"test|\bci\b|check|python", re.IGNORECASE)
+MARKED = re.compile(r"-m\s+[\"']?not\b")
 RELEASING = re.compile(r"release|publish|deploy", re.IGNORECASE)
 RELEASE = Family("release", "Releases pass the gates", "release")
 
@@ -55,7 +56,7 @@ def smoke_apart(connector: Connector) -> Answer:
     if not smoke:
         return not_applicable("There is no smoke test.")
     runs = [s for w in connector.workflows for s in w.steps() if s.tests and (w.on_push or w.on_pull_request)]
-    mixed = [s.place for s in runs if "smoke" not in s.run and "-m" not in s.run.split()]
+    mixed = [s.place for s in runs if "smoke" not in s.run and not MARKED.search(s.run)]
     if not runs:
         return not_applicable("No test runs on push or pull request.")
     if mixed:

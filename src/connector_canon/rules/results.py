@@ -14,6 +14,7 @@ from connector_canon.rules.shared import CODES, named_collections, place
 
 FAMILY = Family("6", "Stable codes, three states, the denominator", "results")
 CODE_NAME = re.compile(r"code|error_?(?:type|categor|template|kind)|categor", re.IGNORECASE)
+CODE_WORDS = ("code", "CODE", "Code", "rror", "categor", "CATEGOR")
 CODE_VALUE = re.compile(r"[a-z]+(?:_[a-z]+)*|[A-Z]+(?:_[A-Z]+)+")
 CODE_KEYS = frozenset({"code", "error_code", "error_type"})
 NOT_ERRORS = re.compile(r"country|language|currency|lang|court|status_codes|subject|product|patent", re.IGNORECASE)
@@ -40,7 +41,7 @@ def code_sets(modules: list[Module]) -> Iterator[tuple[str, list[str], Place]]:
 
 def has_codes(connector: Connector) -> Answer:
     """Look for machine codes: a closed set, or at least a code beside each message."""
-    modules = connector.running("code", "CODE", "Code", "error_type", "categor", "CATEGOR")
+    modules = connector.running(*CODE_WORDS)
     sets = list(code_sets(modules))
     if sets:
         name, strings, where = sets[0]
@@ -86,10 +87,10 @@ def _is_code(value: ast.expr) -> bool:
 
 def exactly_six(connector: Connector) -> Answer:
     """Look whether the closed set is the canon's six."""
-    for name, strings, where in code_sets(connector.running("ode")):
+    for name, strings, where in code_sets(connector.running(*CODE_WORDS)):
         if set(strings) == set(CODES):
             return present(f"{name} holds exactly the six codes.", where)
-    sets = list(code_sets(connector.running("ode", "CODE")))
+    sets = list(code_sets(connector.running(*CODE_WORDS)))
     if sets:
         name, strings, where = sets[0]
         extra, lacking = sorted(set(strings) - set(CODES)), sorted(set(CODES) - set(strings))

@@ -42,7 +42,7 @@ def literal_strings(node: ast.expr) -> list[str]:
             )
         case ast.Dict(keys=keys):
             return [k.value for k in keys if isinstance(k, ast.Constant) and isinstance(k.value, str)]
-        case ast.Call(args=[inner]):
+        case ast.Call(func=ast.Name(id="frozenset" | "set" | "tuple" | "list"), args=[inner]):
             return literal_strings(inner)
         case ast.Subscript(slice=inner):
             return literal_strings(inner)

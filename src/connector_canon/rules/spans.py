@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
+import ast
 
-from connector_canon.findings import Answer, absent, not_applicable, present
+from connector_canon.findings import Answer, Place, absent, not_applicable, present
 from connector_canon.reading.connector import Connector
+from connector_canon.reading.modules import Module
 from connector_canon.rules.rule import Family, Rule
 from connector_canon.rules.shared import strings_matching
 
@@ -16,12 +17,23 @@ CALLER = ("mcp.org_id", "mcp.user_id")
 def names_caller(connector: Connector) -> Answer:
     """Look for both attributes that name the caller."""
     modules = connector.running("mcp.org_id", "mcp.user_id")
-    found = {name: strings_matching(modules, re.escape(name)) for name in CALLER}
+    found = {name: _set(modules, name) for name in CALLER}
     lacking = [name for name, places in found.items() if not places]
     traced = connector.running("set_attribute", "attributes")
     if not lacking and traced:
         return present("Spans carry mcp.org_id and mcp.user_id.", *(places[0] for places in found.values()))
     return absent(f"Set {' and '.join(lacking or CALLER)} on the call's span.", connector.server.place)
+
+
+def _set(modules: list[Module], name: str) -> list[Place]:
+    """Return where a name is used by itself: an element of a list of names sets nothing."""
+    return [
+        Place(module.shown, node.lineno)
+        for module in modules
+        for listed in [{id(e) for c in module.collections() for e in c.elts}]
+        for node in module.nodes(ast.Constant)
+        if node.value == name and id(node) not in listed
+    ]
 
 
 def no_tenant_routing(connector: Connector) -> Answer:
