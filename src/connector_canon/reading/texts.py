@@ -10,7 +10,18 @@ from dataclasses import dataclass
 
 from connector_canon.findings import Place
 from connector_canon.reading.files import text_of_file
-from connector_canon.reading.project import DEEPEST, Expression, Named, Outside, Project, Target, last_name
+from connector_canon.reading.modules import Function
+from connector_canon.reading.project import (
+    DEEPEST,
+    Expression,
+    Named,
+    Outside,
+    Project,
+    Target,
+    argument,
+    last_name,
+    own_nodes,
+)
 
 SHAPING: dict[str, Callable[[str], str]] = {
     "strip": str.strip,
@@ -103,6 +114,9 @@ def _first_text(project: Project, targets: list[Target], origin: Expression, dep
 def _call_text(project: Project, expression: Expression, depth: int) -> Text | None:
     """Follow a function of the project to what it returns, else take the text it was handed."""
     assert isinstance(expression.node, ast.Call)
+    passed = _passed_through(project, expression, depth)
+    if passed is not None:
+        return passed
     results: list[Target] = []
     for callee in project.callees(expression, depth):
         if isinstance(callee, Outside):
@@ -117,6 +131,22 @@ def _call_text(project: Project, expression: Expression, depth: int) -> Text | N
     ]
     known = [t for t in handed if t is not None]
     return Text(known[0].value, False, known[0].place) if known else None
+
+
+def _passed_through(project: Project, expression: Expression, depth: int) -> Text | None:
+    """Return the text a function of the project only hands back, as one that checks its length does."""
+    assert isinstance(expression.node, ast.Call)
+    for callee in project.callees(expression, depth):
+        if not isinstance(callee, Named) or not isinstance(callee.node, Function):
+            continue
+        scope = callee.module.scopes[callee.node]
+        returned = [n.value for n in own_nodes(callee.node) if isinstance(n, ast.Return)]
+        names = {n.id for n in returned if isinstance(n, ast.Name) and scope.parameter(n.id) is not None}
+        if len(names) == 1 and len(returned) == 1 and not names & scope.values.keys():
+            handed = argument(expression.node, callee.node, names.pop())
+            if handed is not None:
+                return text_of(project, Expression(handed, expression.module, expression.scope), depth + 1)
+    return None
 
 
 def _file_text(project: Project, expression: Expression) -> Text | None:

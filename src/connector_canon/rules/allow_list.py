@@ -52,6 +52,8 @@ def one_gate(connector: Connector) -> Answer:
         return answer
     for module in connector.running("mcp."):
         for name, strings, node in named_collections(module):
+            if isinstance(node, ast.Dict) and not name.isupper():
+                continue
             if len([s for s in strings if s.startswith("mcp.")]) >= 3 and _filters_by(connector, name):
                 return present(f"{name} decides which attributes leave.", place(module, node))
     where = exports(connector)[:3] or [connector.server.place]
@@ -61,16 +63,14 @@ def one_gate(connector: Connector) -> Answer:
 
 
 def _filters_by(connector: Connector, name: str) -> bool:
+    """Whether something is kept or dropped by being on the list, or a function is handed the list to do so."""
     for module in connector.running(name):
-        for node in module.nodes(ast.Compare, ast.BinOp, ast.Call):
-            if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
-                if name in ast.unparse(node.comparators[0]):
-                    return True
-            elif (isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd) and name in ast.unparse(node)) or (
-                isinstance(node, ast.Call)
-                and any(last_name(a) == name for a in [*node.args, *(k.value for k in node.keywords)])
-            ):
-                return True
+        tested = [n.comparators[0] for n in module.nodes(ast.Compare) if isinstance(n.ops[0], ast.In | ast.NotIn)]
+        met = [n for n in module.nodes(ast.BinOp) if isinstance(n.op, ast.BitAnd)]
+        handed = [a for n in module.nodes(ast.Call) for a in [*n.args, *(k.value for k in n.keywords)]]
+        defaults = [d for n in module.nodes(ast.arguments) for d in [*n.defaults, *n.kw_defaults] if d is not None]
+        if any(name in ast.unparse(node) for node in [*tested, *met]) or name in map(last_name, [*handed, *defaults]):
+            return True
     return False
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Iterator
 
 from connector_canon.findings import Answer, absent, cannot_tell, not_applicable, present
 from connector_canon.reading.connector import Connector
-from connector_canon.reading.project import Expression
+from connector_canon.reading.project import Expression, Target, last_name
 from connector_canon.reading.registrations import Tool
 from connector_canon.rules.rule import Family, Rule
 from connector_canon.rules.shared import share
 
 FAMILY = Family("5", "Annotations", "annotations")
 HINTS = ("read_only_hint", "destructive_hint", "idempotent_hint", "open_world_hint")
+WRITTEN_BY = frozenset({"ToolAnnotations", "dict", "model_copy", "copy"})
 KNOWN = {*HINTS, "title"}
 
 
@@ -27,13 +29,26 @@ def hints(connector: Connector, tool: Tool) -> dict[str, ast.expr] | None:
     if tool.annotations is None:
         return {}
     found: dict[str, ast.expr] = {}
-    targets = connector.project.follow(tool.annotations)
     known = False
-    for target in targets:
-        if isinstance(target, Expression) and isinstance(target.node, ast.Call | ast.Dict):
-            known = True
-            found |= _written(connector, target)
+    for target in _made(connector, connector.project.follow(tool.annotations)):
+        known = True
+        found |= _written(connector, target)
     return found if known else None
+
+
+def _made(connector: Connector, targets: Iterable[Target], depth: int = 0) -> Iterator[Expression]:
+    """Yield the calls and dicts that write hints out, also those a function of the project returns."""
+    for target in targets:
+        if not isinstance(target, Expression) or depth > 4:
+            continue
+        if isinstance(target.node, ast.Dict):
+            yield target
+        elif isinstance(target.node, ast.Call):
+            results = [r for c in connector.project.callees(target) for r in connector.project.results(c)]
+            if results:
+                yield from _made(connector, results, depth + 1)
+            elif last_name(target.node.func) in WRITTEN_BY:
+                yield target
 
 
 def _written(connector: Connector, target: Expression) -> dict[str, ast.expr]:

@@ -26,14 +26,18 @@ def names_caller(connector: Connector) -> Answer:
 
 
 def _set(modules: list[Module], name: str) -> list[Place]:
-    """Return where a name is used by itself: an element of a list of names sets nothing."""
-    return [
-        Place(module.shown, node.lineno)
-        for module in modules
-        for listed in [{id(e) for c in module.collections() for e in c.elts}]
-        for node in module.nodes(ast.Constant)
-        if node.value == name and id(node) not in listed
-    ]
+    """Return where a name is used by itself: being on a list of names sets nothing."""
+    found: list[Place] = []
+    for module in modules:
+        constants = [v for n, values in module.parsed().scope.values.items() if n.isupper() for v in values]
+        written = [*module.collections(), *(v for v in constants if not isinstance(v, ast.Constant))]
+        listed = {id(node) for collection in written for node in ast.walk(collection)}
+        found += [
+            Place(module.shown, node.lineno)
+            for node in module.nodes(ast.Constant)
+            if node.value == name and id(node) not in listed
+        ]
+    return found
 
 
 def no_tenant_routing(connector: Connector) -> Answer:
