@@ -1,0 +1,100 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from connector_canon import __version__
+from connector_canon.elements import State
+from connector_canon.findings import CannotLook, Report
+from connector_canon.rules.rule import Rule
+
+FORMATS = ("text", "json", "sarif", "markdown")
+
+
+class Sentences(click.Group):
+    """Ends with one sentence and exit code 2 when nothing could be examined."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except CannotLook as reason:
+            click.echo(f"canon: {reason}", err=True)
+            sys.exit(2)
+
+
+@click.group(cls=Sentences, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="canon")
+def main() -> None:
+    """Check MCP connectors against the canon."""
+
+
+def show(report: Report, rules: Sequence[Rule], states: dict[str, State], form: str, output: Path | None) -> None:
+    """Print a report in one of the formats, or write it to a file."""
+    ordered = tuple(rules)
+    if form == "text":
+        from connector_canon.outputs import text
+
+        if output is None:
+            text.write(report, ordered, states, Console(soft_wrap=False))
+        else:
+            with output.open("w", encoding="utf-8") as stream:
+                text.write(report, ordered, states, Console(file=stream, width=120))
+        return
+    from connector_canon.outputs import json_report, markdown, sarif
+
+    rendered = {
+        "json": lambda: json_report.render(report, ordered, states),
+        "sarif": lambda: sarif.render(report, ordered),
+        "markdown": lambda: markdown.render(report, ordered, states),
+    }[form]()
+    if output is None:
+        click.echo(rendered)
+    else:
+        output.write_text(rendered + "\n", encoding="utf-8")
+
+
+@main.command()
+@click.argument("path", type=click.Path(path_type=Path), default=Path())
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to a file.")
+@click.option("--baseline", type=click.Path(path_type=Path), help="Accepted gaps; else [tool.canon] in pyproject.toml.")
+@click.option("--time-limit", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds.")
+def review(path: Path, form: str, output: Path | None, baseline: Path | None, time_limit: float) -> None:
+    """Examine the source at PATH without importing or running it.
+
+    Ends with 0 when everything is present or accepted, 1 on gaps, 2 when nothing could be examined.
+    """
+    from connector_canon import acceptance
+    from connector_canon import review as look
+    from connector_canon.rules import RULES
+
+    # One short-lived process builds trees that all stay alive: collecting garbage only costs time.
+    gc.disable()
+    entries = acceptance.accepted_in(path, baseline)
+    report = acceptance.accept(look.review(path, time_limit), entries)
+    show(report, RULES, look.element_states(report), form, output)
+    sys.exit(report.exit_code)
+
+
+@main.command()
+@click.argument("code", required=False)
+def explain(code: str | None) -> None:
+    """Say why a rule exists and how to mend a gap; without CODE, list the rules."""
+    from connector_canon.rules import RULES
+
+    for rule in RULES:
+        if code is None:
+            click.echo(f"{rule.code:7} {rule.family.name:8} {rule.title}")
+        elif rule.code == code.upper():
+            click.echo(f"{rule.code} · {rule.title}\n\n{rule.why}\n\nMend: {rule.mend}\n\ndocs/{rule.page}")
+            return
+    if code is not None:
+        raise CannotLook(f"There is no rule {code}; `canon explain` lists them.")

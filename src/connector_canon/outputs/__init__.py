@@ -1,0 +1,1 @@
+"""The forms a report is given in."""

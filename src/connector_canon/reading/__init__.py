@@ -1,0 +1,1 @@
+"""Reading a Python repository without importing or running any of it."""

@@ -1,0 +1,2 @@
+def credential(headers):
+    return headers.get("x-api-key") or headers.get("authorization")

@@ -1,0 +1,5 @@
+def register(mcp):
+    @mcp.tool(title="Search acts")
+    def search_acts(query: str) -> str:
+        """Search."""
+        return query

@@ -1,0 +1,5 @@
+def register(mcp):
+    @mcp.tool()
+    def parse_date(text: str) -> str:
+        """Parse."""
+        return text
