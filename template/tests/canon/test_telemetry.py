@@ -155,6 +155,15 @@ async def test_a_host_keeps_its_own_tracing(subject: Subject) -> None:
     assert SECRET.encode() not in received.raw
 
 
+async def test_a_server_that_starts_again_is_still_seen(subject: Subject) -> None:
+    with collector() as received:
+        mcp = subject.build(otlp_endpoint=received.address)
+        name = (await mcp.list_tools())[-1].name
+        for starts in (1, 2):
+            await call(mcp, name)
+            assert len(received.spans) == starts
+
+
 async def test_without_a_collector_no_span_is_made(subject: Subject) -> None:
     with collector() as received:
         mcp = subject.build()
