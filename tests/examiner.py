@@ -29,7 +29,7 @@ LIBRARIES: Final = (
     "uvicorn.protocols.http.h11_impl",
     "yaml",
 )
-LONGEST: Final = 300
+LONGEST: Final = 600
 """Seconds that one run may take."""
 
 OPTIONS: Final = (
