@@ -115,6 +115,24 @@ BREAKAGES: Final = (
         "test_instructions::test_the_opening_stands_alone",
     ),
     breakage(
+        "one era receives no instructions",
+        "1 instructions",
+        canon(
+            "boundary",
+            """            return await call_next(context)
+        except Exception as error:
+            if context.method""",
+            """            answer = await call_next(context)
+            if context.method == "initialize":
+                answer = answer.model_copy(update={"instructions": None})
+            return answer
+        except Exception as error:
+            if context.method""",
+        ),
+        "test_instructions::test_both_eras_receive_the_instructions",
+        "test_auth::test_both_channels_open_every_surface",
+    ),
+    breakage(
         "the instructions list error codes",
         "1 instructions",
         own("instructions", "wait as long as the detail says,", "after rate_limited wait as long as the detail says,"),
@@ -330,6 +348,45 @@ BREAKAGES: Final = (
         "test_auth::test_a_key_is_stored_as_a_digest_alone",
     ),
     breakage(
+        "a key file that is broken holds no keys",
+        "3 door",
+        canon(
+            "keys",
+            """        except (ValueError, KeyError, TypeError):
+            raise ConfigurationError(
+                "The key file is not one that `keys mint` wrote: restore it, or move it away and mint new keys."
+            ) from None
+""",
+            """        except (ValueError, KeyError, TypeError):
+            return []
+""",
+        ),
+        "test_auth::test_a_broken_key_file_is_a_sentence",
+        "test_auth::test_a_key_file_that_breaks_later_closes_the_door",
+    ),
+    breakage(
+        "an identity is free text",
+        "4 caller",
+        canon("identity", "[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}", "[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,63}"),
+        "test_auth::test_an_identity_is_no_free_text",
+    ),
+    breakage(
+        "health says more than that",
+        "3 door",
+        canon("http", 'JSONResponse({"status": "ok"})', 'JSONResponse({"status": "ok", "server": mcp.name})'),
+        "test_auth::test_health_is_open_and_says_nothing_else",
+    ),
+    breakage(
+        "the same key on both channels disagrees with itself",
+        "3 door",
+        canon(
+            "auth",
+            "found = {value for value in (*keys, *bearers) if value}",
+            "found = [value for value in (*keys, *bearers) if value]",
+        ),
+        "test_auth::test_the_same_key_twice_is_one_credential",
+    ),
+    breakage(
         "a revoked key opens until the next start",
         "3 door",
         canon("keys", "if stamp != self._stamp:", "if self._stamp is None:"),
@@ -512,6 +569,49 @@ BREAKAGES: Final = (
         "test_results::test_a_lie_cannot_be_built",
     ),
     breakage(
+        "the denominator is not in the answer",
+        "6 codes and states",
+        canon(
+            "results",
+            'structured_content=envelope.model_dump(mode="json"),',
+            'structured_content=envelope.model_dump(mode="json", exclude={"coverage"}),',
+        ),
+        "test_results::test_the_denominator_travels_with_the_data",
+        "test_results::test_the_whole_envelope_is_there_in_every_state",
+        "test_boundary::test_every_answer_is_an_envelope_of_its_published_schema",
+        "test_acts::test_records_that_cannot_be_read_are_counted",
+    ),
+    breakage(
+        "how long to wait is lost on the way",
+        "6 codes and states",
+        canon("results", "        retry_after_seconds=error.retry_after_seconds,\n", ""),
+        "test_boundary::test_a_code_reaches_the_client_as_it_was_raised",
+    ),
+    breakage(
+        "an unknown tool is nothing found",
+        "6 codes and states",
+        canon(
+            "boundary",
+            "ConnectorError(Code.INVALID_INPUT, self._sentences.unknown_tool)",
+            "ConnectorError(Code.NOT_FOUND, self._sentences.unknown_tool)",
+        ),
+        "test_boundary::test_a_tool_that_is_not_there_is_a_wrong_argument",
+        "test_audit::test_refused_failed_and_unknown_calls_write_a_line_too",
+    ),
+    breakage(
+        "a message is as long as somebody writes it",
+        "6 codes and states",
+        canon("errors", "self.message: Final = one_line(message)", "self.message: Final = message"),
+        "test_codes::test_a_message_is_one_short_line",
+    ),
+    breakage(
+        "a cursor that is not ours starts anew",
+        "6 codes and states",
+        canon("paging", "    raise ConnectorError(Code.INVALID_INPUT, sentences.wrong_cursor)\n", "    return 0\n"),
+        "test_surface::test_a_cursor_that_is_not_ours_is_refused",
+        "test_surface::test_a_cursor_belongs_to_one_query",
+    ),
+    breakage(
         "a copy may lie",
         "6 codes and states",
         canon(
@@ -580,6 +680,41 @@ BREAKAGES: Final = (
             '    "exception.type": _class_name,\n    "mcp.query": _word,\n',
         ),
         "test_telemetry::test_the_list_is_this_one",
+    ),
+    breakage(
+        "what is not listed leaves as it is",
+        "7 allow-list",
+        canon("telemetry", "if key in rules and rules[key](value)", "if key not in rules or rules[key](value)"),
+        "test_telemetry::test_an_attribute_that_is_not_listed_does_not_leave",
+        "test_telemetry::test_whatever_is_set_on_a_span_only_the_list_is_exported",
+        "test_telemetry::test_a_span_of_a_call_holds_these_attributes_and_no_others",
+    ),
+    breakage(
+        "the class of a failure is the framework's",
+        "7 allow-list",
+        canon("boundary", "type(_causes(error)[-1]).__name__", "type(error).__name__"),
+        "test_telemetry::test_a_failure_leaves_its_class_and_its_code",
+    ),
+    breakage(
+        "telemetry ends with the first start",
+        "7 allow-list",
+        own("server", "            await telemetry.flush()\n", "            telemetry.provider.shutdown()\n"),
+        "test_telemetry::test_a_server_that_starts_again_is_still_seen",
+    ),
+    breakage(
+        "spans are made although nobody collects them",
+        "7 allow-list",
+        own(
+            "server",
+            "if settings.otlp_endpoint else None,",
+            "if settings.otlp_endpoint else ConsoleSpanExporter(StringIO()),",
+        ),
+        own(
+            "server",
+            "from fastmcp import FastMCP\n",
+            "from io import StringIO\n\nfrom fastmcp import FastMCP\nfrom opentelemetry.sdk.trace.export import ConsoleSpanExporter\n",
+        ),
+        "test_telemetry::test_without_a_collector_no_span_is_made",
     ),
     breakage(
         "events leave with exception.message",
@@ -749,6 +884,12 @@ BREAKAGES: Final = (
         "test_acts_contract::test_no_query_is_more_than_words",
     ),
     breakage(
+        "a setting that the provider needs is looked for at the first call",
+        "8 capability",
+        own("server", '    if settings.provider == "live":\n        _ = settings.upstream\n', ""),
+        "test_stdio::test_a_setting_that_another_one_needs_is_named",
+    ),
+    breakage(
         "a session is opened beside the scope",
         "8 capability",
         acts(
@@ -824,6 +965,17 @@ BREAKAGES: Final = (
         "9 coverage",
         acts("tools", "records=family.records,", "records=34,"),
         "test_acts::test_coverage_counts_what_the_source_holds_now",
+    ),
+    breakage(
+        "the schema of the report does not know its note",
+        "9 coverage",
+        canon(
+            "coverage",
+            "    as_of_note: str | None = None\n",
+            "    as_of_note: str | None = Field(default=None, exclude=True)\n",
+        ),
+        "test_coverage::test_a_failed_report_is_still_an_envelope",
+        "test_coverage::test_the_report_names_families_with_counts_and_dates",
     ),
     breakage(
         "a gap belongs to no family",
@@ -953,6 +1105,29 @@ BREAKAGES: Final = (
         "test_audit::test_a_call_whose_line_cannot_be_written_is_refused",
     ),
     breakage(
+        "each process keeps its own end of the log",
+        "audit",
+        canon("audit", "os.O_WRONLY | os.O_APPEND | os.O_CREAT", "os.O_WRONLY | os.O_CREAT"),
+        canon("audit", "        self._fsync = fsync\n", "        self._fsync = fsync\n        self._end = 0\n"),
+        canon(
+            "audit",
+            """                    if os.write(descriptor, line) != len(line):
+                        raise AuditUnavailable
+""",
+            """                    self._end += os.pwrite(descriptor, line, self._end)
+""",
+        ),
+        "test_audit::test_processes_and_a_rotation_lose_no_line",
+        "test_audit::test_a_log_that_was_moved_away_is_not_written_to",
+    ),
+    breakage(
+        "a folder that cannot be written to is no sentence",
+        "audit",
+        canon("audit", "except (OSError, AuditUnavailable, Timeout):", "except Timeout:"),
+        "test_audit::test_a_folder_that_cannot_be_written_to_stops_the_start",
+        "test_stdio::test_an_audit_folder_that_cannot_be_made_stops_the_start",
+    ),
+    breakage(
         "the start does not look at the folder",
         "audit",
         canon("cli", "        AuditLog(settings.audit_path).prepare()\n", "        AuditLog(settings.audit_path)\n"),
@@ -1059,6 +1234,33 @@ BREAKAGES: Final = (
             "if self._envelopes_only and result is None:",
         ),
         "test_boundary::test_a_result_that_is_no_envelope_does_not_leave",
+    ),
+    breakage(
+        "a tool's own error leaves with its text",
+        "secrets",
+        canon(
+            "boundary",
+            """        causes = _causes(error)
+        for cause in causes:
+            if isinstance(cause, ConnectorError):""",
+            """        if type(error) is ToolError and error.__cause__ is None:
+            return ConnectorError(Code.UPSTREAM_UNAVAILABLE, str(error))
+        causes = _causes(error)
+        for cause in causes:
+            if isinstance(cause, ConnectorError):""",
+        ),
+        canon("boundary", "NotFoundError, ValidationError\n", "NotFoundError, ToolError, ValidationError\n"),
+        "test_boundary::test_a_plain_tool_error_does_not_leave_with_its_text",
+    ),
+    breakage(
+        "calls of one second share their number",
+        "audit",
+        canon(
+            "boundary",
+            "self.call_id: Final = uuid.uuid4().hex",
+            "self.call_id: Final = uuid.UUID(int=int(time.time())).hex",
+        ),
+        "test_boundary::test_calls_at_once_keep_apart",
     ),
     breakage(
         "a tool publishes no schema",
@@ -1275,6 +1477,28 @@ BREAKAGES: Final = (
         acts("words", "A page holds at most 50.", "A page holds at most 50." + " It does." * 200),
         Edit("docs/mcp-server.md", "A page holds at most 50.", "A page holds at most 50." + " It does." * 200),
         "test_instructions::test_what_a_client_reads_first_is_within_its_limits",
+    ),
+    breakage(
+        "names together are longer than clients take",
+        "sizes",
+        Edit(
+            "tests/conftest.py",
+            'command="eu-digital-acts",',
+            'command="digital-acts-of-the-european-union-and-of-its-members",',
+        ),
+        "test_surface::test_names_fit_every_client",
+        "test_stdio::test_a_key_is_shown_once_and_can_be_revoked",
+    ),
+    breakage(
+        "an argument is not described",
+        "5 annotations",
+        acts("tools", "id: Annotated[str, Field(description=words.IDENTIFIER)]", "id: str"),
+        Edit(
+            "docs/mcp-server.md",
+            "| `id` | string | yes | CELEX number, such as 32016R0679. |",
+            "| `id` | string | yes |  |",
+        ),
+        "test_surface::test_every_argument_is_described",
     ),
     breakage(
         "the source is read without end",

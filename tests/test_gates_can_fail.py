@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -18,6 +19,10 @@ from tests.rendering import Environment
 EXAMINER: Final = Path(__file__).with_name("examiner.py")
 WHOLE_SUITE: Final = ("tests/",)
 NAMED: Final = tuple(sorted({gate for breakage in BREAKAGES for gate in breakage.gates}))
+
+TEST: Final = re.compile(r"^(?:async )?def (test_\w+)", re.MULTILINE)
+GUARDS_OF_THE_SUITE: Final = frozenset({"test_network.py"})
+"""What keeps the tests themselves on this machine. Without it they would reach out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,16 @@ def test_every_element_has_two_breakages_and_none_has_two_names() -> None:
     counts = Counter(breakage.element for breakage in BREAKAGES)
     assert {element for element in get_args(Element) if counts[element] < 2} == set()
     assert len({breakage.name for breakage in BREAKAGES}) == len(BREAKAGES)
+
+
+def test_every_gate_has_a_breakage(connector: Environment) -> None:
+    gates = set()
+    for path in (connector.project / "tests" / "canon").glob("test_*.py"):
+        if path.name not in GUARDS_OF_THE_SUITE:
+            names = TEST.findall(path.read_text(encoding="utf-8"))
+            gates |= {f"tests/canon/{path.name}::{name}" for name in names}
+    assert gates, "The rendering has no gates: nothing was examined."
+    assert gates <= set(NAMED), f"Nothing shows that these can fail: {sorted(gates - set(NAMED))}."
 
 
 def test_an_unbroken_copy_is_green(copy: Path, examiner: Examiner) -> None:
