@@ -11,9 +11,9 @@ import click
 from rich.console import Console
 
 from connector_canon import __version__
-from connector_canon.elements import State
+from connector_canon.elements import element_states
 from connector_canon.findings import CannotLook, Report
-from connector_canon.rules.rule import Rule
+from connector_canon.rules.rule import AnyRule
 
 FORMATS = ("text", "json", "sarif", "markdown")
 
@@ -36,9 +36,10 @@ def main() -> None:
     """Check MCP connectors against the canon."""
 
 
-def show(report: Report, rules: Sequence[Rule], states: dict[str, State], form: str, output: Path | None) -> None:
+def show(report: Report, rules: Sequence[AnyRule], form: str, output: Path | None) -> None:
     """Print a report in one of the formats, or write it to a file."""
     ordered = tuple(rules)
+    states = element_states(report, ordered)
     if form == "text":
         from connector_canon.outputs import text
 
@@ -80,7 +81,7 @@ def review(path: Path, form: str, output: Path | None, baseline: Path | None, ti
     gc.disable()
     entries = acceptance.accepted_in(path, baseline)
     report = acceptance.accept(look.review(path, time_limit), entries)
-    show(report, RULES, look.element_states(report), form, output)
+    show(report, RULES, form, output)
     sys.exit(report.exit_code)
 
 

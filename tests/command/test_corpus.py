@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
-from connector_canon.review import element_states, review
+from connector_canon.elements import element_states
+from connector_canon.review import review
+from connector_canon.rules import RULES
 
 FOLDER = os.environ.get("CANON_CORPUS")
 STATES = {
@@ -50,14 +52,14 @@ def corpus() -> list[dict[str, Any]]:
 
 def target(entry: dict[str, Any]) -> Path:
     _, _, inside = entry["repo"].partition("#")
-    return Path(str(FOLDER)) / entry["clone"] / inside
+    return Path(str(FOLDER), str(entry["clone"]), inside)
 
 
 @pytest.mark.parametrize("entry", corpus(), ids=lambda entry: str(entry["clone"]))
 def test_verdicts_agree_or_the_difference_is_explained(entry: dict[str, Any]) -> None:
     read = {name: STATES[element["verdict"]] for name, element in entry["elements"].items()}
     read |= {"CI": STATES[entry["ci_push"]], "release": STATES[entry["release_gated"]]}
-    states = element_states(review(target(entry)))
+    states = element_states(review(target(entry)), RULES)
     differing = {name: str(states[name]) for name in read if states[name] != read[name]}
     explained = {name: state for (clone, name), (state, _) in DIFFERENCES.items() if clone == entry["clone"]}
     assert differing == explained

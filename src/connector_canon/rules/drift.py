@@ -56,7 +56,7 @@ def fails_when_empty(connector: Connector) -> Answer:
     )
 
 
-RULES = (
+RULES: tuple[Rule[Connector], ...] = (
     Rule(
         "CN201", FAMILY, "A test fails when the instructions name an unregistered tool",
         "Tools are renamed; the text that names them is not compiled.",

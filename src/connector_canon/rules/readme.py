@@ -99,7 +99,7 @@ def rules_for_paths(connector: Connector) -> Answer:
     )
 
 
-RULES = (
+RULES: tuple[Rule[Connector], ...] = (
     Rule(
         "CN1301", FAMILY, "The README names every tool",
         "People choose a connector by that list.",
