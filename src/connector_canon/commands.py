@@ -85,13 +85,48 @@ def review(path: Path, form: str, output: Path | None, baseline: Path | None, ti
     sys.exit(report.exit_code)
 
 
+@main.command(context_settings={"ignore_unknown_options": False})
+@click.argument("target", nargs=-1, required=True, metavar="URL | -- COMMAND…", type=click.UNPROCESSED)
+@click.option("--header", "headers", multiple=True, metavar="'K: V'", help="A header to send; give the key this way.")
+@click.option("--call", "call", multiple=True, metavar="TOOL", help="Call this tool too, without arguments.")
+@click.option("--call-read-only", is_flag=True, help="Call every read-only tool that needs no argument.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to a file.")
+@click.option("--time-limit", type=click.FloatRange(min=0.1), default=20.0, show_default=True, help="Seconds a step.")
+def probe(
+    target: tuple[str, ...],
+    headers: tuple[str, ...],
+    call: tuple[str, ...],
+    call_read_only: bool,
+    form: str,
+    output: Path | None,
+    time_limit: float,
+) -> None:
+    """Examine a running server from outside: at a URL, or started as COMMAND over stdio.
+
+    Lists what it offers in both protocol eras and calls nothing but a read-only coverage tool, unless asked.
+    Ends with 0 when everything is present, 1 on gaps, 2 when nothing could be examined.
+    """
+    from connector_canon.probe import PROBE_RULES
+    from connector_canon.probe import probe as look
+
+    url = target[0] if len(target) == 1 and target[0].startswith(("http://", "https://")) else None
+    pairs = [header.partition(":") for header in headers]
+    if any(not separator for _, separator, _ in pairs):
+        raise CannotLook("A header is given as 'Name: value'.")
+    given = {name.strip(): value.strip() for name, _, value in pairs}
+    report = look(url, given, () if url is not None else target, time_limit, call, call_read_only)
+    show(report, PROBE_RULES, form, output)
+    sys.exit(report.exit_code)
+
+
 @main.command()
 @click.argument("code", required=False)
 def explain(code: str | None) -> None:
     """Say why a rule exists and how to mend a gap; without CODE, list the rules."""
-    from connector_canon.rules import RULES
+    from connector_canon.catalogue import EVERY_RULE
 
-    for rule in RULES:
+    for rule in EVERY_RULE:
         if code is None:
             click.echo(f"{rule.code:7} {rule.family.name:8} {rule.title}")
         elif rule.code == code.upper():
