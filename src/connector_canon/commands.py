@@ -121,6 +121,25 @@ def probe(
 
 
 @main.command()
+@click.argument("path", type=click.Path(path_type=Path), default=Path())
+@click.option("--allow", multiple=True, type=click.Choice(["edited", "missing", "behind"]), help="Not a failure here.")
+@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.option("--time-limit", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds.")
+def drift(path: Path, allow: tuple[str, ...], form: str, time_limit: float) -> None:
+    """Compare the template's files in the connector at PATH with the recorded rendering.
+
+    Ends with 0 in step, 1 edited here, 3 missing here, 4 behind a newer release, 2 could not look.
+    """
+    from connector_canon.drift import drift as look
+    from connector_canon.outputs import drift as output
+
+    found = look(path, time_limit)
+    code = found.exit_code(frozenset(allow))
+    click.echo(output.as_json(found, code) if form == "json" else output.as_text(found))
+    sys.exit(code)
+
+
+@main.command()
 @click.argument("code", required=False)
 def explain(code: str | None) -> None:
     """Say why a rule exists and how to mend a gap; without CODE, list the rules."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import mcp_types
@@ -62,7 +63,9 @@ def _at_the_door(look: Callable[[Door], Answer]) -> Look:
 
 
 def _share(talk: Talk, lacking: list[str], good: str, bad: str) -> Answer:
-    return share("tools", len(talk.tools), [(name, Place(name)) for name in lacking], good, bad)
+    counted = share("tools", len(talk.tools), [(name, Place(name)) for name in lacking], good, bad)
+    # From outside there are names and no lines.
+    return replace(counted, places=())
 
 
 def sends_instructions(talk: Talk, visit: Visit) -> Answer:
