@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -137,6 +138,52 @@ def drift(path: Path, allow: tuple[str, ...], form: str, time_limit: float) -> N
     code = found.exit_code(frozenset(allow))
     click.echo(output.as_json(found, code) if form == "json" else output.as_text(found))
     sys.exit(code)
+
+
+@main.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--file", "file", type=click.Path(path_type=Path), help="A list of folders, one a line.")
+@click.option("--format", "form", type=click.Choice(("text", "json", "html")), default="text", show_default=True)
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to a file.")
+@click.option("--processes", type=click.IntRange(min=1), help="How many at once; as many as there are cores.")
+@click.option("--drift/--no-drift", "with_drift", default=True, show_default=True, help="Render templates to compare.")
+@click.option("--time-limit", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds each.")
+def fleet(
+    paths: tuple[Path, ...],
+    file: Path | None,
+    form: str,
+    output: Path | None,
+    processes: int | None,
+    with_drift: bool,
+    time_limit: float,
+) -> None:
+    """Review many repositories: a table of connectors against elements, template version and drift.
+
+    Ends with 0 when all are whole, 1 when some have gaps, drift or could not be examined, 2 when none could.
+    """
+    from connector_canon.fleet import examine_all, paths_in
+    from connector_canon.outputs import fleet as outputs
+
+    listed = [*paths, *(paths_in(file) if file is not None else ())]
+    if not listed:
+        raise CannotLook("No folder was named; give folders, or --file with one a line.")
+    rows = examine_all(listed, processes, time_limit, with_drift)
+    if form == "text" and output is None:
+        outputs.write(rows, Console())
+    else:
+        if form == "text":
+            recorded = Console(record=True, width=160, file=io.StringIO())
+            outputs.write(rows, recorded)
+            rendered = recorded.export_text()
+        else:
+            rendered = outputs.as_json(rows) if form == "json" else outputs.as_html(rows)
+        if output is None:
+            click.echo(rendered)
+        else:
+            output.write_text(rendered + "\n", encoding="utf-8")
+    if all(row.reason is not None for row in rows):
+        sys.exit(2)
+    sys.exit(0 if all(row.is_clean for row in rows) else 1)
 
 
 @main.command()
