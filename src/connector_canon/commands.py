@@ -69,7 +69,16 @@ def show(report: Report, rules: Sequence[AnyRule], form: str, output: Path | Non
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to a file.")
 @click.option("--baseline", type=click.Path(path_type=Path), help="Accepted gaps; else [tool.canon] in pyproject.toml.")
 @click.option("--time-limit", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds.")
-def review(path: Path, form: str, output: Path | None, baseline: Path | None, time_limit: float) -> None:
+@click.option(
+    "--live",
+    is_flag=False,
+    flag_value="the project's own command",
+    metavar="[COMMAND]",
+    help="Start the server without network too, and compare its tools with the source's.",
+)
+def review(
+    path: Path, form: str, output: Path | None, baseline: Path | None, time_limit: float, live: str | None
+) -> None:
     """Examine the source at PATH without importing or running it.
 
     Ends with 0 when everything is present or accepted, 1 on gaps, 2 when nothing could be examined.
@@ -81,8 +90,15 @@ def review(path: Path, form: str, output: Path | None, baseline: Path | None, ti
     # One short-lived process builds trees that all stay alive: collecting garbage only costs time.
     gc.disable()
     entries = acceptance.accepted_in(path, baseline)
-    report = acceptance.accept(look.review(path, time_limit), entries)
-    show(report, RULES, form, output)
+    report = look.review(path, time_limit)
+    rules: list[AnyRule] = [*RULES]
+    if live is not None:
+        from connector_canon import live as beside
+
+        report = beside.with_live(report, path, live, time_limit)
+        rules.append(beside.RULE)
+    report = acceptance.accept(report, entries)
+    show(report, rules, form, output)
     sys.exit(report.exit_code)
 
 
