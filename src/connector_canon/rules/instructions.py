@@ -190,7 +190,7 @@ def _without_text(connector: Connector) -> Answer:
     return not_applicable("The server has no instructions.", place)
 
 
-RULES = (
+RULES: tuple[Rule[Connector], ...] = (
     Rule(
         "CN101", FAMILY, "The server is given instructions",
         "Instructions are in every client's prompt before the first call; without them the model guesses which tool comes first.",
