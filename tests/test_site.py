@@ -12,6 +12,7 @@ import pytest
 from tests.rendering import ROOT, Environment
 from tests.test_tutorial import blocks, carry_out, editable
 
+README = ROOT / "README.md"
 ELSEWHERE = re.compile(r'src="https?:|rel="stylesheet" href="https?:')
 CANON = sorted((ROOT / "docs" / "canon").glob("*.md"))
 
@@ -40,6 +41,22 @@ def test_the_site_builds_strictly(tmp_path: Path) -> None:
 
 def test_every_element_has_its_page() -> None:
     assert [path.name.partition("-")[0] for path in CANON][:9] == [str(number) for number in range(1, 10)]
+
+
+def test_the_readme_shows_what_its_command_prints(connector: Environment, tmp_path: Path) -> None:
+    first, second, *_ = [block for block in blocks(README) if block.is_command]
+    (answer,) = [block for block in blocks(README) if block.kind == "json"]
+    question = first.body.splitlines()[-1]
+    assert carry_out(question, connector, editable(connector, tmp_path), fails=False) == answer.body
+    assert second.body == "bash .ci/run\n"
+    assert "\npython -m pytest -q -n 2\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_the_readme_links_to_what_is_there() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", README.read_text(encoding="utf-8"))
+    assert len(links) > 5
+    for link in links:
+        assert (ROOT / link).is_file(), f"README.md links to {link}, which is not there."
 
 
 @pytest.mark.slow
