@@ -1,0 +1,1 @@
+"""An MCP connector: one source of records for an assistant."""

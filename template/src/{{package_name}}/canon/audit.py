@@ -1,0 +1,110 @@
+"""The audit log: one line for each call of a tool, on this machine, without arguments in clear."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from filelock import FileLock, Timeout
+
+from .calls import CallRecord
+from .configuration import ConfigurationError
+
+FILE_NAME: Final = "audit.jsonl"
+LOCK_SECONDS: Final = 5.0
+OWNER_ONLY: Final = 0o600
+APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+
+
+class AuditUnavailable(Exception):
+    """The line cannot be written, so the call must be refused."""
+
+
+def arguments_digest(arguments: Mapping[str, Any]) -> str:
+    """Return the SHA-256, in hex, of arguments as JSON with sorted keys."""
+    text = json.dumps(arguments, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+class AuditLog:
+    """Appends whole lines to `audit.jsonl`, safely beside other processes and beside a log rotation."""
+
+    def __init__(self, folder: Path, *, fsync: bool = False) -> None:
+        self.path: Final = folder / FILE_NAME
+        self._fsync = fsync
+        self._lock = FileLock(folder / f".{FILE_NAME}.lock", mode=OWNER_ONLY, timeout=LOCK_SECONDS, is_singleton=False)
+
+    def prepare(self) -> None:
+        """Make the folder, and make sure that lines can be written to it.
+
+        Raises:
+            ConfigurationError: they cannot.
+        """
+        try:
+            self.check()
+            with self._lock:
+                pass
+        except (OSError, AuditUnavailable, Timeout):
+            raise ConfigurationError(
+                "The audit folder cannot be written to: set AUDIT_DIR to another one, or change its owner."
+            ) from None
+
+    def check(self) -> None:
+        """Make sure that a line can be written, before the call that it is for does anything.
+
+        Raises:
+            AuditUnavailable: it cannot.
+        """
+        os.close(self._open())
+
+    def append(self, call: CallRecord) -> None:
+        """Write one line.
+
+        Raises:
+            AuditUnavailable: it was not written.
+        """
+        line = _line(call)
+        try:
+            # The file is opened by name under the lock, so that a rotated one is never written to.
+            with self._lock:
+                descriptor = self._open()
+                try:
+                    if os.write(descriptor, line) != len(line):
+                        raise AuditUnavailable
+                    if self._fsync:
+                        os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+        except (OSError, Timeout):
+            raise AuditUnavailable from None
+
+    def _open(self) -> int:
+        try:
+            return os.open(self.path, APPEND, OWNER_ONLY)
+        except FileNotFoundError:
+            pass
+        except OSError:
+            raise AuditUnavailable from None
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            return os.open(self.path, APPEND, OWNER_ONLY)
+        except OSError:
+            raise AuditUnavailable from None
+
+
+def _line(call: CallRecord) -> bytes:
+    entry = {
+        "at": datetime.fromtimestamp(call.started_ns / 1_000_000_000, UTC).isoformat(timespec="milliseconds"),
+        "call_id": call.call_id,
+        "tool": call.tool,
+        "status": call.status,
+        "code": call.code,
+        "duration_ms": call.duration_ms,
+        "org_id": call.org_id,
+        "user_id": call.user_id,
+        "arguments_sha256": call.arguments_sha256,
+    }
+    return json.dumps(entry, ensure_ascii=False).encode() + b"\n"

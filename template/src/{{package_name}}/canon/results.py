@@ -1,0 +1,173 @@
+"""The envelope of every answer, and three states that cannot lie."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Generic, Self, TypeVar
+
+from fastmcp.tools import ToolResult
+from mcp_types import TextContent
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PrivateAttr, model_validator
+
+from .errors import Code, ConnectorError, Reason, is_raised
+from .sentences import Sentences
+
+
+class Status(StrEnum):
+    """The three states of an answer."""
+
+    OK = "ok"
+    DEGRADED = "degraded"
+    FAILED = "failed"
+
+
+class Sealed(BaseModel):
+    """A model that no back door builds: every way to an instance goes through validation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
+
+    @classmethod
+    def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:
+        """Validate like any other construction."""
+        return cls(**values)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Validate the copy like any other construction."""
+        return type(self).model_validate({**dict(self), **(update or {})})
+
+
+class Detail(Sealed):
+    """What a client may know about a failure beside its code."""
+
+    reason: Reason | None = None
+    retry_after_seconds: NonNegativeInt | None = None
+    retryable: bool | None = None
+    reference: str | None = Field(default=None, description="The `call_id` of the audit line.")
+
+
+class Coverage(Sealed):
+    """The denominator: how many units this answer ought to hold, and how many of them it holds."""
+
+    unit: str
+    total: NonNegativeInt
+    usable: NonNegativeInt
+
+    @model_validator(mode="after")
+    def _usable_is_a_part_of_total(self) -> Self:
+        if self.usable > self.total:
+            raise ValueError(
+                f"usable {self.usable} is more than total {self.total}: count both over the same {self.unit}."
+            )
+        return self
+
+
+Data = TypeVar("Data")
+
+
+class Envelope(Sealed, Generic[Data]):
+    """The structured content of an answer.
+
+    Raises:
+        ValueError: the state contradicts the code, the coverage or the data.
+    """
+
+    status: Status
+    code: Code | None = None
+    message: str
+    detail: Detail | None = None
+    coverage: Coverage | None = None
+    data: Data | None = None
+    source: str | None = Field(default=None, description="The provider that answered.")
+
+    @model_validator(mode="after")
+    def _state_tells_the_truth(self) -> Self:
+        part = self.coverage is not None and self.coverage.usable < self.coverage.total
+        match self.status:
+            case Status.OK if self.code is not None:
+                raise ValueError(f"status ok carries no code, but {self.code} was given.")
+            case Status.OK if part:
+                raise ValueError("status ok refuses a part of the data: say degraded, with the coverage.")
+            case Status.DEGRADED if self.code is not Code.PARTIAL_RESULT:
+                raise ValueError("status degraded goes with the code partial_result.")
+            case Status.DEGRADED if not part:
+                raise ValueError("status degraded needs a coverage with usable below total.")
+            case Status.FAILED if self.code in (None, Code.PARTIAL_RESULT):
+                raise ValueError("status failed needs one of the codes, other than partial_result.")
+            case Status.FAILED if self.data is not None:
+                raise ValueError("status failed carries no data.")
+        return self
+
+
+def output_schema(envelope: type[Envelope[Any]]) -> dict[str, Any]:
+    """Return the JSON schema that a tool publishes for its structured content.
+
+    Every answer of the tool fits it, also a failed one, which holds the envelope and nothing more.
+    """
+    schema = envelope.model_json_schema(mode="serialization")
+    schema["required"] = list(Envelope.model_fields)
+    for model in (schema, *schema.get("$defs", {}).values()):
+        # Docstrings and generated titles speak to whoever edits the code, and every client would pay for them.
+        model.pop("description", None)
+        model.pop("title", None)
+        for field in model.get("properties", {}).values():
+            field.pop("title", None)
+    return schema
+
+
+class Answer(ToolResult):
+    """A tool's result: prose for a person, the envelope for the agent.
+
+    `listing` is what a person reads below the message, such as one record a line.
+    """
+
+    _envelope: Envelope[Any] = PrivateAttr()
+
+    def __init__(self, envelope: Envelope[Any], listing: str = "") -> None:
+        reason = envelope.detail.reason if envelope.detail else None
+        super().__init__(
+            content=[TextContent(type="text", text=prose(envelope, listing))],
+            structured_content=envelope.model_dump(mode="json"),
+            is_error=envelope.code is not None and is_raised(envelope.code, reason),
+        )
+        self._envelope = envelope
+
+    @property
+    def envelope(self) -> Envelope[Any]:
+        """The typed envelope behind the structured content."""
+        return self._envelope
+
+
+def prose(envelope: Envelope[Any], listing: str = "") -> str:
+    """Return the text content, such as `failed [not_found]: no act 32099R0001.` and the listing below it."""
+    head = envelope.message if envelope.code is None else f"{envelope.status} [{envelope.code}]: {envelope.message}"
+    return f"{head}\n{listing}" if listing else head
+
+
+def ok(data: Data, message: str, *, source: str, coverage: Coverage | None = None, listing: str = "") -> Answer:
+    """Answer with the whole of what was asked for."""
+    envelope = Envelope[Any](status=Status.OK, message=message, coverage=coverage, data=data, source=source)
+    return Answer(envelope, listing)
+
+
+def degraded(data: Data, message: str, *, source: str, coverage: Coverage, listing: str = "") -> Answer:
+    """Answer with a part of the data and the count of what is missing."""
+    envelope = Envelope[Any](
+        status=Status.DEGRADED,
+        code=Code.PARTIAL_RESULT,
+        message=message,
+        coverage=coverage,
+        data=data,
+        source=source,
+    )
+    return Answer(envelope, listing)
+
+
+def failure(error: ConnectorError, sentences: Sentences, *, reference: str | None = None) -> Envelope[Any]:
+    """Return the envelope that `error` leaves with. `reference` is the `call_id` of the audit line."""
+    detail = Detail(
+        reason=error.reason,
+        retry_after_seconds=error.retry_after_seconds,
+        retryable=error.retryable,
+        reference=reference,
+    )
+    message = error.message or sentences.of(error.code, error.reason)
+    return Envelope[Any](status=Status.FAILED, code=error.code, message=message, detail=detail)

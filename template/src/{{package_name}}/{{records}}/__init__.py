@@ -1,0 +1,1 @@
+"""The capability: its definition, the providers behind it, the tools and resources in front of it."""

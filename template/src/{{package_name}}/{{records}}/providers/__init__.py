@@ -1,0 +1,1 @@
+"""The backends. Each implements the definition; none knows a tool, and none falls back to another."""

@@ -1,0 +1,166 @@
+"""Audit: every call of a tool is a line on disk, and a call without a line is refused."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp import Client
+
+from .clients import call, message, served, some_arguments
+from .hostile import FAILURES, SECRET, HostileProvider
+from .subject import ROOT, Subject, audit, calls, configuration, identity, keys
+
+FIELDS = ["at", "call_id", "tool", "status", "code", "duration_ms", "org_id", "user_id", "arguments_sha256"]
+
+
+async def test_every_registered_tool_writes_a_line(subject: Subject) -> None:
+    mcp = subject.build()
+    tools = await mcp.list_tools()
+    assert tools, "The server lists no tool: nothing was examined."
+    for count, tool in enumerate(tools, start=1):
+        await call(mcp, tool.name, some_arguments(tool.parameters))
+        assert len(subject.audit_lines) == count, f"{tool.name} left no line."
+        assert subject.audit_lines[-1]["tool"] == tool.name
+
+
+async def test_refused_failed_and_unknown_calls_write_a_line_too(subject: Subject) -> None:
+    mcp = subject.build(lambda: HostileProvider(FAILURES["exception"]))
+    name = next(tool.name for tool in await mcp.list_tools() if not tool.parameters.get("required"))
+    for tool, arguments in ((name, {}), (name, {"no_such_argument": 1}), (f"unknown {SECRET}", {})):
+        await call(mcp, tool, arguments)
+    found = [(line["tool"], line["status"], line["code"]) for line in subject.audit_lines]
+    assert found == [
+        (name, "failed", "upstream_unavailable"),
+        (name, "failed", "invalid_input"),
+        (calls.UNKNOWN_TOOL, "failed", "invalid_input"),
+    ]
+
+
+async def test_a_call_before_the_provider_is_there_writes_a_line(subject: Subject) -> None:
+    mcp = subject.build(lambda: None)
+    for tool in await mcp.list_tools():
+        result = await call(mcp, tool.name, some_arguments(tool.parameters))
+        assert result.is_error
+        assert result.structured_content is not None
+        assert result.structured_content["detail"]["reason"] == "starting"
+    assert len(subject.audit_lines) == len(await mcp.list_tools())
+
+
+async def test_a_cancelled_call_writes_a_line(subject: Subject) -> None:
+    started = asyncio.Event()
+
+    async def hang() -> None:
+        started.set()
+        await asyncio.sleep(60)
+
+    mcp = subject.build(lambda: HostileProvider(hang))
+    name = next(tool.name for tool in await mcp.list_tools() if not tool.parameters.get("required"))
+    async with Client(mcp):
+        running = asyncio.create_task(mcp.call_tool(name, {}))
+        await started.wait()
+        running.cancel()
+        await asyncio.wait({running})
+    assert [line["status"] for line in subject.audit_lines] == [calls.CANCELLED]
+
+
+async def test_a_call_that_cannot_be_read_writes_a_line(subject: Subject) -> None:
+    key = keys.KeyFile(subject.keys_file).mint(subject.command, identity.Caller("org-7", "ann"))
+    async with served(subject.build()) as client:
+        content = message("tools/call", name={"wrong": SECRET}, arguments=SECRET)
+        await client.post("/mcp", json=content, headers={"x-api-key": key})
+    (line,) = subject.audit_lines
+    assert (line["tool"], line["status"], line["code"]) == (calls.UNKNOWN_TOOL, "failed", "invalid_input")
+    assert line["user_id"] == "ann"
+
+
+async def test_a_line_says_who_and_what_but_not_with_which_words(subject: Subject) -> None:
+    key = keys.KeyFile(subject.keys_file).mint(subject.command, identity.Caller("org-7", "ann"))
+    mcp = subject.build()
+    name = (await mcp.list_tools())[0].name
+    async with served(mcp) as client:
+        content = message("tools/call", name=name, arguments={"query": SECRET, "id": SECRET})
+        await client.post("/mcp", json=content, headers={"authorization": f"Bearer {key}"})
+    (line,) = subject.audit_lines
+    assert list(line) == FIELDS
+    assert (line["org_id"], line["user_id"]) == ("org-7", "ann")
+    assert len(line["arguments_sha256"]) == 64
+    assert SECRET not in json.dumps(line)
+    assert (subject.audit_dir / audit.FILE_NAME).stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_log_that_was_moved_away_is_not_written_to(subject: Subject) -> None:
+    mcp = subject.build()
+    name = next(tool.name for tool in await mcp.list_tools() if not tool.parameters.get("required"))
+    path = subject.audit_dir / audit.FILE_NAME
+    async with Client(mcp) as client:
+        for _ in range(2):
+            await client.call_tool(name, raise_on_error=False)
+            assert len(subject.audit_lines) == 1
+            path.replace(path.with_suffix(".1"))
+
+
+async def test_a_failure_refers_to_its_line(subject: Subject) -> None:
+    mcp = subject.build(lambda: HostileProvider(FAILURES["exception"]))
+    name = next(tool.name for tool in await mcp.list_tools() if not tool.parameters.get("required"))
+    result = await call(mcp, name)
+    assert result.structured_content is not None
+    assert result.structured_content["detail"]["reference"] == subject.audit_lines[0]["call_id"]
+
+
+async def test_a_call_whose_line_cannot_be_written_is_refused(subject: Subject) -> None:
+    mcp = subject.build()
+    name = next(tool.name for tool in await mcp.list_tools() if not tool.parameters.get("required"))
+    async with Client(mcp) as client:
+        assert not (await client.call_tool(name, raise_on_error=False)).is_error
+        path = subject.audit_dir / audit.FILE_NAME
+        path.rename(path.with_suffix(".1"))
+        path.mkdir()
+        result = await client.call_tool(name, raise_on_error=False)
+    assert result.is_error
+    assert result.structured_content is not None
+    assert result.structured_content["detail"]["reason"] == "audit"
+    assert result.structured_content["data"] is None
+
+
+def test_a_folder_that_cannot_be_written_to_stops_the_start(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
+    with pytest.raises(configuration.ConfigurationError, match="audit folder cannot be written"):
+        audit.AuditLog(tmp_path / "file").prepare()
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from {package}.canon.audit import AuditLog
+from {package}.canon.calls import CallRecord
+log = AuditLog(Path(sys.argv[1]))
+for number in range(int(sys.argv[2])):
+    call_id = f"{{sys.argv[3]}}-{{number}}"
+    log.append(CallRecord(call_id=call_id, tool="t", status="ok", code=None, org_id="o", user_id="u",
+                          arguments_sha256="0", started_ns=number, ended_ns=number))
+"""
+
+
+def test_processes_and_a_rotation_lose_no_line(subject: Subject, tmp_path: Path) -> None:
+    folder, count = tmp_path / "shared", 150
+    folder.mkdir()
+    program = WRITER.format(package=subject.package)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    writers = [
+        subprocess.Popen([sys.executable, "-c", program, str(folder), str(count), str(name)], env=environment)
+        for name in range(2)
+    ]
+    current, rotated = folder / audit.FILE_NAME, folder / "audit.1"
+    while not rotated.exists():
+        if current.exists() and current.stat().st_size > 1_000:
+            current.rename(rotated)
+    assert [writer.wait(30) for writer in writers] == [0, 0]
+    lines: list[Any] = [
+        json.loads(line) for path in (rotated, current) if path.exists() for line in path.read_bytes().splitlines()
+    ]
+    assert len({line["call_id"] for line in lines}) == len(lines) == 2 * count

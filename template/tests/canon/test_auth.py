@@ -1,0 +1,265 @@
+"""Element 3: two channels, one door, on every surface."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from fastmcp.server.dependencies import get_http_headers, get_http_request
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+
+from .clients import initialize, message, served
+from .subject import ROOT, Subject, auth, configuration, identity, keys
+
+SURFACES: dict[str, tuple[str, str, dict[str, Any] | None]] = {
+    "initialize": ("POST", "/mcp", initialize()),
+    "the other spelling": ("POST", "/mcp/", initialize()),
+    "tools": ("POST", "/mcp", message("tools/list")),
+    "a call": ("POST", "/mcp", message("tools/call", name="x", arguments={})),
+    "resources": ("POST", "/mcp", message("resources/list")),
+    "a resource": ("POST", "/mcp", message("resources/read", uri="x://y")),
+    "prompts": ("POST", "/mcp", message("prompts/list")),
+    "discovery": ("POST", "/mcp", message("server/discover")),
+    "a malformed message": ("POST", "/mcp", {"jsonrpc": "2.0"}),
+    "the stream": ("GET", "/mcp", None),
+    "the end of a session": ("DELETE", "/mcp", None),
+    "an extra route": ("GET", "/extra", None),
+    "a path that is not there": ("GET", "/nothing", None),
+}
+PROBES = (
+    "/.well-known/oauth-protected-resource",
+    "/.well-known/oauth-protected-resource/mcp",
+    "/.well-known/oauth-authorization-server",
+    "/.well-known/openid-configuration",
+    "/register",
+    "/authorize",
+    "/token",
+)
+
+
+@pytest.fixture
+def key(subject: Subject) -> str:
+    return keys.KeyFile(subject.keys_file).mint(subject.command, identity.Caller("org-7", "ann"))
+
+
+@pytest.fixture
+async def client(subject: Subject, key: str) -> AsyncIterator[httpx2.AsyncClient]:
+    mcp = subject.build()
+
+    @mcp.custom_route("/extra", methods=["GET"])
+    async def extra(request: Request) -> PlainTextResponse:
+        return PlainTextResponse("extra")
+
+    async with served(mcp, "mcp.example.com") as connected:
+        yield connected
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+async def test_no_surface_opens_without_the_right_key(client: httpx2.AsyncClient, key: str, surface: str) -> None:
+    method, path, content = SURFACES[surface]
+    wrong = key[:-1] + ("A" if key[-1] != "A" else "B")
+    for headers in (
+        {},
+        {"x-api-key": ""},
+        {"authorization": "Bearer"},
+        {"authorization": f"Basic {key}"},
+        {"x-api-key": wrong},
+        {"authorization": f"Bearer {wrong}"},
+        {"x-api-key": "changeme"},
+    ):
+        response = await client.request(method, path, json=content, headers=headers)
+        assert response.status_code == 401, f"{surface} answers {response.status_code} to {list(headers)}."
+        challenge = response.headers["www-authenticate"]
+        assert challenge.startswith("Bearer ")
+        assert "resource_metadata" not in challenge
+        body = response.json()
+        assert body["jsonrpc"] == "2.0"
+        assert body["id"] is None
+        assert "X-API-Key" in body["error"]["message"]
+
+
+@pytest.mark.parametrize("value", [b"", b"  ", b"\t", b"Bearer", b"Bearer   "])
+def test_a_blank_is_no_credential(value: bytes) -> None:
+    for name in (b"x-api-key", b"authorization"):
+        if name == b"x-api-key" and value.strip():
+            continue
+        with pytest.raises(auth.Refusal) as refused:
+            auth.credential({"type": "http", "headers": [(name, value)], "query_string": b""})
+        assert refused.value.status == 401
+
+
+@pytest.mark.parametrize("channel", ["x-api-key", "authorization"])
+async def test_both_channels_open_every_surface(client: httpx2.AsyncClient, key: str, channel: str) -> None:
+    headers = {channel: key if channel == "x-api-key" else f"Bearer {key}"}
+    for surface, (method, path, content) in SURFACES.items():
+        response = await client.request(method, path, json=content, headers=headers)
+        assert response.status_code not in (401, 403), surface
+        assert not response.is_redirect, surface
+    for path in ("/mcp", "/mcp/"):
+        response = await client.post(path, json=initialize(), headers={**headers, "x-forwarded-proto": "https"})
+        assert response.status_code == 200
+        assert "instructions" in response.text
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [("x-api-key", "KEY"), ("authorization", "Bearer another")],
+        [("x-api-key", "another"), ("authorization", "Bearer KEY")],
+        [("x-api-key", "KEY"), ("x-api-key", "another")],
+        [("authorization", "Bearer KEY"), ("authorization", "Bearer another")],
+    ],
+)
+async def test_credentials_that_disagree_are_refused(
+    client: httpx2.AsyncClient, key: str, headers: list[tuple[str, str]]
+) -> None:
+    sent = [(name, value.replace("KEY", key)) for name, value in headers]
+    assert (await client.post("/mcp", json=initialize(), headers=sent)).status_code == 400
+
+
+async def test_the_same_key_twice_is_one_credential(client: httpx2.AsyncClient, key: str) -> None:
+    headers = {"x-api-key": key, "authorization": f"Bearer {key}"}
+    assert (await client.post("/mcp", json=initialize(), headers=headers)).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["api_key", "key", "token", "access_token", "X-API-Key"])
+async def test_a_credential_in_the_address_is_refused(client: httpx2.AsyncClient, key: str, name: str) -> None:
+    for headers in ({}, {"x-api-key": key}):
+        response = await client.post("/mcp", params={name: key}, json=initialize(), headers=headers)
+        assert response.status_code == 400
+        assert key not in response.text
+
+
+@pytest.mark.parametrize("path", PROBES)
+async def test_clients_find_no_identity_provider(client: httpx2.AsyncClient, path: str) -> None:
+    assert (await client.get(path)).status_code == 404
+    assert (await client.post(path)).status_code == 404
+
+
+async def test_health_is_open_and_says_nothing_else(client: httpx2.AsyncClient) -> None:
+    response = await client.get("/health")
+    assert (response.status_code, response.json()) == (200, {"status": "ok"})
+
+
+async def test_without_any_key_nothing_opens(subject: Subject) -> None:
+    async with served(subject.build()) as connected:
+        for headers in ({}, {"x-api-key": ""}, {"x-api-key": "changeme"}, {"authorization": "Bearer changeme"}):
+            response = await connected.post("/mcp", json=initialize(), headers=headers)
+            assert response.status_code == 401, f"No key is minted, and {list(headers)} opens the door."
+
+
+async def test_callers_are_told_apart_and_not_by_their_keys(subject: Subject, key: str) -> None:
+    """The framework's response cache partitions on `token`: one caller must not get another's answer from it."""
+    file = keys.KeyFile(subject.keys_file)
+    given = [key, file.mint(subject.command, identity.Caller("org-8", "bob"))]
+    door = auth.Door(file, realm=subject.command)
+    tokens = {access.token for secret in given if (access := await door.verify_token(secret))}
+    assert len(tokens) == len(given)
+    assert not tokens & set(given)
+
+
+async def test_a_known_caller_who_may_not_gets_403(subject: Subject, key: str) -> None:
+    boss = keys.KeyFile(subject.keys_file).mint(subject.command, identity.Caller("org-7", "boss"))
+    async with served(subject.build(owner="boss")) as connected:
+        refused = await connected.post("/mcp", json=initialize(), headers={"x-api-key": key})
+        admitted = await connected.post("/mcp", json=initialize(), headers={"x-api-key": boss})
+    assert (refused.status_code, admitted.status_code) == (403, 200)
+    assert refused.json()["id"] is None
+
+
+async def test_a_revoked_key_is_refused_at_once(subject: Subject, client: httpx2.AsyncClient, key: str) -> None:
+    file = keys.KeyFile(subject.keys_file)
+    assert (await client.post("/mcp", json=initialize(), headers={"x-api-key": key})).status_code == 200
+    assert file.revoke(file.all()[0].id)
+    assert (await client.post("/mcp", json=initialize(), headers={"x-api-key": key})).status_code == 401
+
+
+async def test_the_credential_goes_no_further(subject: Subject, key: str) -> None:
+    """What is not there cannot be forwarded."""
+    mcp, seen = subject.build(), []
+
+    @mcp.custom_route("/extra", methods=["GET"])
+    async def extra(request: Request) -> PlainTextResponse:
+        seen.append(json.dumps([dict(request.headers), get_http_headers(include_all=True)]))
+        seen.append(str(get_http_request().headers))
+        return PlainTextResponse("extra")
+
+    async with served(mcp) as connected:
+        for headers in ({"x-api-key": key}, {"authorization": f"Bearer {key}"}):
+            await connected.get("/extra", headers={**headers, "cookie": f"session={key}"})
+    assert len(seen) == 4
+    assert key not in "".join(seen)
+
+
+def test_nothing_reads_inbound_headers(subject: Subject) -> None:
+    """The door is the one place that does; a provider that did could forward them."""
+    readers = [
+        path.name
+        for path in (ROOT / "src" / subject.package).rglob("*.py")
+        if re.search(r"get_http_headers|request\.headers|scope\[.headers.\]", path.read_text(encoding="utf-8"))
+    ]
+    assert set(readers) == {"auth.py", "http.py"}, f"Inbound headers are read in {readers}."
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "mcp.example.com"}, 200),
+        ({"host": "mcp.example.com:443"}, 200),
+        ({"host": "evil.example"}, 421),
+        ({"host": "upstream_app", "x-forwarded-host": "mcp.example.com"}, 421),
+        ({"origin": "https://evil.example"}, 403),
+        ({"host": "mcp.example.com", "origin": "https://mcp.example.com"}, 200),
+    ],
+)
+async def test_only_hosts_that_are_named_are_served(
+    client: httpx2.AsyncClient, key: str, headers: dict[str, str], status: int
+) -> None:
+    response = await client.post("/mcp", json=initialize(), headers={**headers, "x-api-key": key})
+    assert response.status_code == status
+
+
+async def test_any_replica_answers_any_request(subject: Subject, key: str) -> None:
+    headers = {"x-api-key": key}
+    async with served(subject.build()) as first, served(subject.build()) as second:
+        opened = await first.post("/mcp", json=initialize(), headers=headers)
+        session = opened.headers.get("mcp-session-id", "0123456789abcdef")
+        continued = await second.post(
+            "/mcp", json=message("tools/list"), headers={**headers, "mcp-session-id": session}
+        )
+    assert continued.status_code == 200
+    assert "tools" in continued.text
+
+
+def test_a_key_is_stored_as_a_digest_alone(subject: Subject, key: str) -> None:
+    text = subject.keys_file.read_text(encoding="utf-8")
+    assert re.fullmatch(rf"{subject.command}_pat_[A-Za-z0-9_-]{{43}}", key)
+    assert key not in text
+    assert key.rpartition("_pat_")[2] not in text
+    assert keys.digest(key) in text
+    assert subject.keys_file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("org", ["", "two words", "x" * 65, "a/b", "ż"])
+def test_an_identity_is_no_free_text(org: str) -> None:
+    with pytest.raises(ValueError, match="org_id must be"):
+        identity.Caller(org, "user")
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"keys": [{}]}', '{"keys": [{"id": 1}]}', "\0"])
+def test_a_broken_key_file_is_a_sentence(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "keys.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(configuration.ConfigurationError, match="restore it, or move it away"):
+        keys.KeyFile(path).all()
+
+
+async def test_a_key_file_that_breaks_later_closes_the_door(subject: Subject, key: str) -> None:
+    async with served(subject.build()) as connected:
+        subject.keys_file.write_text("broken", encoding="utf-8")
+        response = await connected.post("/mcp", json=initialize(), headers={"x-api-key": key})
+    assert response.status_code == 503

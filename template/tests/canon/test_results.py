@@ -1,0 +1,71 @@
+"""Element 6: three states that cannot lie."""
+
+from typing import Any
+
+import pytest
+
+from .subject import errors, results
+
+Any_ = results.Envelope[Any]
+NINE_OF_FOURTEEN = results.Coverage(unit="pages", total=14, usable=9)
+ALL_OF_NINE = results.Coverage(unit="pages", total=9, usable=9)
+PARTIAL = errors.Code.PARTIAL_RESULT
+LIE = r"validation error"
+MISSING = errors.Code.NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"status": "ok", "coverage": NINE_OF_FOURTEEN, "data": [1]},
+        {"status": "ok", "code": MISSING, "data": [1]},
+        {"status": "degraded", "code": PARTIAL, "data": [1]},
+        {"status": "degraded", "code": PARTIAL, "coverage": ALL_OF_NINE, "data": [1]},
+        {"status": "degraded", "code": MISSING, "coverage": NINE_OF_FOURTEEN, "data": [1]},
+        {"status": "degraded", "coverage": NINE_OF_FOURTEEN, "data": [1]},
+        {"status": "failed"},
+        {"status": "failed", "code": PARTIAL},
+        {"status": "failed", "code": MISSING, "data": [1]},
+        {"status": "partial", "code": PARTIAL},
+        {"status": "failed", "code": "notfound"},
+        {"status": "ok", "data": [1], "extra": 1},
+    ],
+)
+def test_a_lie_cannot_be_built(values: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=LIE):
+        Any_(message="m", **values)
+    with pytest.raises(ValueError, match=LIE):
+        Any_.model_construct(message="m", **values)
+
+
+def test_a_copy_cannot_lie_either() -> None:
+    truth = Any_(status=results.Status.OK, message="m", coverage=ALL_OF_NINE, data=[1])
+    with pytest.raises(ValueError, match="ok refuses a part"):
+        truth.model_copy(update={"coverage": NINE_OF_FOURTEEN})
+    with pytest.raises(ValueError, match="frozen"):
+        truth.coverage = NINE_OF_FOURTEEN
+
+
+def test_more_usable_than_there_is_cannot_be_built() -> None:
+    with pytest.raises(ValueError, match="more than total"):
+        results.Coverage(unit="pages", total=9, usable=14)
+
+
+def test_the_denominator_travels_with_the_data() -> None:
+    answer = results.degraded([1], "9 of 14 pages.", source="live", coverage=NINE_OF_FOURTEEN)
+    assert answer.structured_content is not None
+    assert answer.structured_content["status"] == "degraded"
+    assert answer.structured_content["code"] == "partial_result"
+    assert answer.structured_content["coverage"] == {"unit": "pages", "total": 14, "usable": 9}
+    assert answer.structured_content["data"] == [1]
+    assert not answer.is_error
+
+
+def test_the_whole_envelope_is_there_in_every_state() -> None:
+    keys = ["status", "code", "message", "detail", "coverage", "data", "source"]
+    for answer in (
+        results.ok([1], "m", source="live"),
+        results.degraded([1], "m", source="live", coverage=NINE_OF_FOURTEEN),
+    ):
+        assert answer.structured_content is not None
+        assert list(answer.structured_content) == keys
