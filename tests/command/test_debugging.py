@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from test_probe import served
 
 from connector_canon.commands import main
+from tests.command.serving import served
+from tests.command.symptoms.door import app
 
 ROOT = Path(__file__).parents[2]
 SYMPTOMS = Path(__file__).parent / "symptoms"
@@ -25,11 +26,7 @@ def look(command: str) -> str:
         return run("review", str(SYMPTOMS / "order.py"))
     if "codes.py" in command:
         return run("probe", "--", sys.executable, str(SYMPTOMS / "codes.py"))
-    sys.path.insert(0, str(SYMPTOMS))
-    import door
-
-    sys.path.remove(str(SYMPTOMS))
-    with served(door.app) as address:
+    with served(app) as address:
         return run("probe", f"{address}/mcp", "--header", "X-API-Key: rulings_pat_1") if words[1] == "probe" else ""
 
 
