@@ -71,7 +71,7 @@ def test_every_registered_tool_is_found(entry: dict[str, Any]) -> None:
 
 
 def test_the_whole_corpus_is_examined_in_time() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     for entry in corpus():
         review(target(entry))
-    assert time.monotonic() - started < 30
+    assert time.process_time() - started < 20

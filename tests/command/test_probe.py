@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import sys
-import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-import uvicorn
 from click.testing import CliRunner
 from fastmcp import FastMCP
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from connector_canon.commands import main
 from connector_canon.outputs.json_report import schema
+from tests.command.live.connector import KEY, application
+from tests.command.serving import served
 
 LIVE = Path(__file__).parent / "live"
 CONNECTOR = [sys.executable, str(LIVE / "connector.py")]
 HOSTILE = [sys.executable, str(LIVE / "hostile.py")]
-KEY = "live_pat_0123456789"
 
 
 def run(*arguments: str) -> tuple[int, dict[str, Any], str]:
@@ -47,37 +43,14 @@ def absent(table: dict[str, Any]) -> set[str]:
     return {finding["rule"] for finding in table["findings"] if finding["verdict"] == "absent"}
 
 
-@contextmanager
-def served(app: ASGIApp) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="critical"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    deadline = time.monotonic() + 10
-    while not server.started and time.monotonic() < deadline:
-        time.sleep(0.02)
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = server.force_exit = True
-        thread.join(5)
-
-
 def page(handler: Callable[[Request], Awaitable[Response]]) -> Starlette:
     return Starlette(routes=[Route("/{path:path}", handler, methods=["GET", "POST"])])
 
 
 @pytest.fixture(scope="module")
 def behind_a_door() -> Iterator[str]:
-    sys.path.insert(0, str(LIVE))
-    import connector
-
-    # The lifespan of the inner application starts its session manager.
-    with served(connector.application()) as address:
+    with served(application()) as address:
         yield f"{address}/mcp"
-    sys.path.remove(str(LIVE))
 
 
 def test_a_good_connector_over_stdio_has_no_gap() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
@@ -56,6 +57,8 @@ def paths_in(file: Path) -> list[Path]:
 def examine(path: Path, seconds: float, with_drift: bool) -> Row:
     """Examine one repository; whatever goes wrong becomes its reason, so that the others go on."""
     shown = str(path)
+    # The trees of one look live until its end and then go together: collecting between is work for nothing.
+    gc.disable()
     try:
         report = acceptance.accept(review(path, seconds), acceptance.accepted_in(path, None))
         template, kinds, drift_reason = _drift(path, seconds, with_drift)
@@ -63,6 +66,9 @@ def examine(path: Path, seconds: float, with_drift: bool) -> Row:
         return Row(shown, reason=str(reason))
     except Exception as fault:
         return Row(shown, reason=f"The look itself failed: {type(fault).__name__}: {fault}")
+    finally:
+        gc.collect()
+        gc.enable()
     return Row(
         shown,
         states={name: str(state) for name, state in element_states(report, RULES).items()},
@@ -98,10 +104,11 @@ def examine_all(paths: Sequence[Path], processes: int | None, seconds: float, wi
     rows: dict[int, Row] = {}
     count = processes or os.cpu_count() or 1
     if count == 1 or len(paths) == 1:
+        gc.freeze()
         return [examine(path, seconds, with_drift) for path in paths]
     context = multiprocessing.get_context("spawn")
     try:
-        with ProcessPoolExecutor(count, mp_context=context) as pool:
+        with ProcessPoolExecutor(count, mp_context=context, initializer=gc.freeze) as pool:
             rows.update(_windowed(pool, list(enumerate(paths)), count, seconds, with_drift))
     except BrokenProcessPool:
         for number, path in enumerate(paths):

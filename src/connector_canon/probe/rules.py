@@ -15,7 +15,7 @@ from connector_canon.probe.visit import ERAS, Door, HttpAnswer, Talk, Visit
 from connector_canon.rules import RULES
 from connector_canon.rules.coverage import ANSWER, FAMILY_FIELDS, GAP_FIELDS, NAMED
 from connector_canon.rules.door import FAMILY as DOOR
-from connector_canon.rules.instructions import CREDENTIAL, MOST_BYTES, ORDER, ORDERED, STANDALONE, TICKED
+from connector_canon.rules.instructions import CREDENTIAL, MOST_BYTES, ORDER, STANDALONE, ghosts
 from connector_canon.rules.results import FAMILY as RESULTS
 from connector_canon.rules.results import STATES
 from connector_canon.rules.rule import Family, Rule
@@ -97,12 +97,10 @@ def fits(text: str, talk: Talk, visit: Visit) -> Answer:
 def names_no_ghost(text: str, talk: Talk, visit: Visit) -> Answer:
     """Look for names in the instructions that no listed tool has."""
     known = {tool.name for tool in talk.tools}
-    heads = {name.split("_")[0] for name in known}
     arguments = {argument for tool in talk.tools for argument in tool.input_schema.get("properties", {})}
-    ticked = {name for name in TICKED.findall(text) if name.split("_")[0] in heads}
-    ghosts = sorted((set(ORDERED.findall(text)) | ticked) - known - arguments)
-    if ghosts:
-        return absent(f"The instructions send the assistant to {', '.join(ghosts[:8])}, which is not listed.")
+    found = ghosts(text, known, arguments)
+    if found:
+        return absent(f"The instructions send the assistant to {', '.join(found[:8])}, which is not listed.")
     return present("Every tool that the instructions name is listed.")
 
 
