@@ -29,6 +29,9 @@ class Sentences(click.Group):
         except CannotLook as reason:
             click.echo(f"canon: {reason}", err=True)
             sys.exit(2)
+        except (RecursionError, MemoryError) as fault:
+            click.echo(f"canon: the code is nested deeper than can be followed ({type(fault).__name__}).", err=True)
+            sys.exit(2)
 
 
 @click.group(cls=Sentences, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

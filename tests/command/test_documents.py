@@ -7,7 +7,14 @@ from pathlib import Path
 
 from connector_canon.commands import main
 
-PAGE = (Path(__file__).parents[2] / "docs" / "command.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "command.md").read_text(encoding="utf-8")
+
+
+def test_the_published_schemas_are_those_of_the_package() -> None:
+    published = {path.name: path.read_bytes() for path in (ROOT / "docs" / "schemas").iterdir()}
+    shipped = {path.name: path.read_bytes() for path in (ROOT / "src" / "connector_canon" / "schemas").iterdir()}
+    assert published == shipped
 
 
 def test_every_command_is_on_the_page_and_no_other() -> None:

@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from connector_canon.commands import main
 from connector_canon.outputs.json_report import schema
+from connector_canon.probe.http import is_loopback
 from tests.command.live.connector import KEY, application
 from tests.command.serving import served
 
@@ -227,6 +228,21 @@ def test_what_is_not_mcp_is_two(handler: Callable[[Request], Awaitable[Response]
         code, table, err = run(f"{address}/mcp", "--time-limit", "1")
     assert (code, table) == (2, {})
     assert reason in err
+
+
+@pytest.mark.parametrize(
+    ("url", "here"),
+    [
+        ("http://127.0.0.1:8000/mcp", True),
+        ("http://localhost/mcp", True),
+        ("http://[::1]:8000/mcp", True),
+        ("https://127.0.0.1.example.org/mcp", False),
+        ("https://connector.example.org/mcp", False),
+        ("http://10.0.0.1/mcp", False),
+    ],
+)
+def test_a_key_goes_into_an_address_on_this_machine_alone(url: str, here: bool) -> None:
+    assert is_loopback(url) is here
 
 
 def test_a_header_without_colon_is_two() -> None:
