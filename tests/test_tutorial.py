@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,10 +35,15 @@ class Step:
         return self.kind == "sh"
 
 
-def steps() -> Iterator[Step]:
-    found = [Step(*(part or "" for part in match.groups())) for match in BLOCK.finditer(TUTORIAL.read_text("utf-8"))]
+def blocks(page: Path) -> list[Step]:
+    """Return the blocks of a page, in order."""
+    return [Step(*(part or "" for part in match.groups())) for match in BLOCK.finditer(page.read_text("utf-8"))]
+
+
+def steps() -> list[Step]:
+    found = blocks(TUTORIAL)
     assert len(found) > 20, "The tutorial's blocks are no longer recognised."
-    yield from found
+    return found
 
 
 def edit(project: Path, step: Step) -> None:
