@@ -29,6 +29,9 @@ class Sentences(click.Group):
         except CannotLook as reason:
             click.echo(f"canon: {reason}", err=True)
             sys.exit(2)
+        except (RecursionError, MemoryError) as fault:
+            click.echo(f"canon: the code is nested deeper than can be followed ({type(fault).__name__}).", err=True)
+            sys.exit(2)
 
 
 @click.group(cls=Sentences, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -65,7 +68,9 @@ def show(report: Report, rules: Sequence[AnyRule], form: str, output: Path | Non
 
 @main.command()
 @click.argument("path", type=click.Path(path_type=Path), default=Path())
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How it is shown."
+)
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to a file.")
 @click.option("--baseline", type=click.Path(path_type=Path), help="Accepted gaps; else [tool.canon] in pyproject.toml.")
 @click.option("--time-limit", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds.")
@@ -107,7 +112,9 @@ def review(
 @click.option("--header", "headers", multiple=True, metavar="'K: V'", help="A header to send; give the key this way.")
 @click.option("--call", "call", multiple=True, metavar="TOOL", help="Call this tool too, without arguments.")
 @click.option("--call-read-only", is_flag=True, help="Call every read-only tool that needs no argument.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How it is shown."
+)
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to a file.")
 @click.option("--time-limit", type=click.FloatRange(min=0.1), default=20.0, show_default=True, help="Seconds a step.")
 def probe(
@@ -140,7 +147,9 @@ def probe(
 @main.command()
 @click.argument("path", type=click.Path(path_type=Path), default=Path())
 @click.option("--allow", multiple=True, type=click.Choice(["edited", "missing", "behind"]), help="Not a failure here.")
-@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True, help="How it is shown."
+)
 @click.option("--time-limit", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds.")
 def drift(path: Path, allow: tuple[str, ...], form: str, time_limit: float) -> None:
     """Compare the template's files in the connector at PATH with the recorded rendering.
@@ -159,7 +168,14 @@ def drift(path: Path, allow: tuple[str, ...], form: str, time_limit: float) -> N
 @main.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--file", "file", type=click.Path(path_type=Path), help="A list of folders, one a line.")
-@click.option("--format", "form", type=click.Choice(("text", "json", "html")), default="text", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json", "html")),
+    default="text",
+    show_default=True,
+    help="How it is shown.",
+)
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to a file.")
 @click.option("--processes", type=click.IntRange(min=1), help="How many at once; as many as there are cores.")
 @click.option("--drift/--no-drift", "with_drift", default=True, show_default=True, help="Render templates to compare.")

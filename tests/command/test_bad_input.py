@@ -67,11 +67,11 @@ def test_a_huge_file_costs_nothing(server: Callable[[str], Path]) -> None:
     path = server("loops")
     with (path / "huge.py").open("wb") as file:
         file.truncate(100_000_000)
-    started = time.monotonic()
+    started = time.process_time()
     code, out = look(path, "--format", "markdown")
     assert code == 1
     assert "huge.py was not examined" in out
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 2
 
 
 def test_links_that_go_in_circles_are_not_followed(server: Callable[[str], Path]) -> None:

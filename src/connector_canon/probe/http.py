@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from urllib.parse import urlsplit, urlunsplit
 
@@ -31,6 +32,15 @@ def credential(headers: Mapping[str, str]) -> str | None:
         if name.lower() == "authorization" and value.lower().startswith("bearer "):
             return value[7:].strip()
     return None
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address leads to this machine."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 async def examine_door(url: str, headers: Mapping[str, str], seconds: float) -> Door:
@@ -65,7 +75,9 @@ async def examine_door(url: str, headers: Mapping[str, str], seconds: float) -> 
             door.by_key = await hello(url, {"x-api-key": key})
             door.by_bearer = await hello(url, {"authorization": f"Bearer {key}"})
             door.conflicting = await hello(url, {"x-api-key": key, "authorization": f"Bearer {WRONG}"})
-            door.in_query = await hello(f"{url}?api_key={key}", {})
+            # An address is written to logs on its way: a real key goes into one only where nothing is on the way.
+            if is_loopback(url):
+                door.in_query = await hello(f"{url}?api_key={key}", {})
         return door
 
 

@@ -180,7 +180,7 @@ def nothing_in_the_query(door: Door) -> Answer:
     if door.is_open:
         return not_applicable("Anybody may come in.")
     if door.in_query is None:
-        return cannot_tell("No credential was given; give one with --header 'X-API-Key: …'.")
+        return cannot_tell("Tried only with a given key and on this machine: an address lands in logs on its way.")
     if door.in_query.status == 200:
         return absent("A credential in the query string opens the door; it lands in logs.")
     return present("A credential in the query string does not open the door.")

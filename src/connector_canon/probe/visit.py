@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,17 +22,10 @@ class HttpAnswer:
     @property
     def json(self) -> Any:
         """The body as JSON, None when it is none."""
-        import json
-
         try:
             return json.loads(self.body)
         except ValueError:
             return None
-
-    @property
-    def is_refusal(self) -> bool:
-        """Whether this is how a door says no: 401 with a challenge."""
-        return self.status == 401 and "www-authenticate" in self.headers
 
 
 @dataclass(slots=True)

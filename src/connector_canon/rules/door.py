@@ -16,7 +16,6 @@ from connector_canon.rules.shared import place
 FAMILY = Family("3", "Two channels, one door", "door")
 API_KEY = "x-api-key"
 BEARER = "authorization"
-VERIFIERS = re.compile(r"(?:Verifier|AuthProvider|OAuthProxy|RemoteAuthProvider|OIDCProxy)$")
 QUERY_NAMES = re.compile(r"^(?:api[_-]?key|key|token|access_token)$", re.IGNORECASE)
 
 
