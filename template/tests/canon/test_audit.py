@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -131,6 +132,49 @@ def test_a_folder_that_cannot_be_written_to_stops_the_start(tmp_path: Path) -> N
     (tmp_path / "file").write_text("not a folder", encoding="utf-8")
     with pytest.raises(configuration.ConfigurationError, match="audit folder cannot be written"):
         audit.AuditLog(tmp_path / "file").prepare()
+
+
+def record(call_id: str) -> calls.CallRecord:
+    return calls.CallRecord(
+        call_id=call_id,
+        tool="t",
+        status="ok",
+        code=None,
+        org_id="o",
+        user_id="u",
+        arguments_sha256="0",
+        started_ns=0,
+        ended_ns=0,
+    )
+
+
+def test_a_full_disk_refuses_the_call_and_leaves_whole_lines(tmp_path: Path) -> None:
+    log = audit.AuditLog(tmp_path)
+    log.prepare()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # A file that may not grow further takes a part of a line, as a full disk does.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, before[1]))
+    try:
+        while log.path.stat().st_size < 900:
+            log.append(record("before"))
+        with pytest.raises(audit.AuditUnavailable):
+            log.append(record("too much"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    log.append(record("later"))
+    lines = [json.loads(line)["call_id"] for line in log.path.read_bytes().splitlines()]
+    assert set(lines[:-1]) == {"before"}
+    assert lines[-1] == "later"
+
+
+def test_a_folder_that_is_taken_away_is_made_anew(tmp_path: Path) -> None:
+    log = audit.AuditLog(tmp_path / "audit")
+    log.prepare()
+    for path in (tmp_path / "audit").iterdir():
+        path.unlink()
+    (tmp_path / "audit").rmdir()
+    log.append(record("first"))
+    assert json.loads(log.path.read_bytes())["call_id"] == "first"
 
 
 WRITER = """
