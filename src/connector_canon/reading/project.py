@@ -91,7 +91,9 @@ class Project:
         relative = path.relative_to(self.folders.repository)
         parts = relative.with_suffix("").parts
         parts = parts[:-1] if parts[-1] == "__init__" else parts
-        is_test = is_test_path(path.relative_to(self.folders.project))
+        # What was named is looked at for itself, even below a folder of tests.
+        named = self.folders.target if self.folders.target.is_dir() else self.folders.target.parent
+        is_test = is_test_path(path.relative_to(named if path.is_relative_to(named) else self.folders.project))
         module = Module(path, relative.as_posix(), parts, text, is_test)
         self.modules.append(module)
         self._by_parts[parts] = module

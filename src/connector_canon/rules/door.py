@@ -185,7 +185,7 @@ def _http(connector: Connector) -> list[Place]:
     return [connector.http] if connector.http is not None else []
 
 
-RULES = (
+RULES: tuple[Rule[Connector], ...] = (
     Rule(
         "CN301", FAMILY, "A key is accepted in X-API-Key",
         "Many clients can set only one plain header.",

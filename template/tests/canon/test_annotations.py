@@ -1,5 +1,6 @@
 """Element 5: title and four hints on every tool, and reads that only read."""
 
+import ast
 from collections.abc import Iterator
 
 from .source import Function, Source, called, definition_of, tool_functions
@@ -20,6 +21,8 @@ CHANGES = {
     "write_text",
 }
 """Names of calls that change something: HTTP methods, files, stores."""
+CHANGING_METHODS = {"DELETE", "PATCH", "POST", "PUT"}
+"""HTTP methods that change something, where a call is given one as text."""
 
 
 async def test_every_tool_has_a_title_and_four_hints(subject: Subject) -> None:
@@ -47,4 +50,14 @@ async def test_a_tool_that_reads_reaches_nothing_that_changes(subject: Subject) 
 
 
 def _changes(functions: Iterator[Function]) -> set[str]:
-    return {f"{name} in {function.name}" for function in functions for name in called(function) & CHANGES}
+    return {
+        f"{name} in {function.name}"
+        for function in functions
+        for name in (called(function) & CHANGES) | (_texts_given(function) & CHANGING_METHODS)
+    }
+
+
+def _texts_given(function: Function) -> set[str]:
+    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+    given = [value for call in calls for value in (*call.args, *(keyword.value for keyword in call.keywords))]
+    return {value.value for value in given if isinstance(value, ast.Constant) and isinstance(value.value, str)}

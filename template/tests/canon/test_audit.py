@@ -68,6 +68,16 @@ async def test_a_cancelled_call_writes_a_line(subject: Subject) -> None:
     assert [line["status"] for line in subject.audit_lines] == [calls.CANCELLED]
 
 
+async def test_a_call_that_cannot_be_read_writes_a_line(subject: Subject) -> None:
+    key = keys.KeyFile(subject.keys_file).mint(subject.command, identity.Caller("org-7", "ann"))
+    async with served(subject.build()) as client:
+        content = message("tools/call", name={"wrong": SECRET}, arguments=SECRET)
+        await client.post("/mcp", json=content, headers={"x-api-key": key})
+    (line,) = subject.audit_lines
+    assert (line["tool"], line["status"], line["code"]) == (calls.UNKNOWN_TOOL, "failed", "invalid_input")
+    assert line["user_id"] == "ann"
+
+
 async def test_a_line_says_who_and_what_but_not_with_which_words(subject: Subject) -> None:
     key = keys.KeyFile(subject.keys_file).mint(subject.command, identity.Caller("org-7", "ann"))
     mcp = subject.build()
@@ -81,6 +91,17 @@ async def test_a_line_says_who_and_what_but_not_with_which_words(subject: Subjec
     assert len(line["arguments_sha256"]) == 64
     assert SECRET not in json.dumps(line)
     assert (subject.audit_dir / audit.FILE_NAME).stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_log_that_was_moved_away_is_not_written_to(subject: Subject) -> None:
+    mcp = subject.build()
+    name = next(tool.name for tool in await mcp.list_tools() if not tool.parameters.get("required"))
+    path = subject.audit_dir / audit.FILE_NAME
+    async with Client(mcp) as client:
+        for _ in range(2):
+            await client.call_tool(name, raise_on_error=False)
+            assert len(subject.audit_lines) == 1
+            path.replace(path.with_suffix(".1"))
 
 
 async def test_a_failure_refers_to_its_line(subject: Subject) -> None:

@@ -145,6 +145,23 @@ async def test_health_is_open_and_says_nothing_else(client: httpx2.AsyncClient) 
     assert (response.status_code, response.json()) == (200, {"status": "ok"})
 
 
+async def test_without_any_key_nothing_opens(subject: Subject) -> None:
+    async with served(subject.build()) as connected:
+        for headers in ({}, {"x-api-key": ""}, {"x-api-key": "changeme"}, {"authorization": "Bearer changeme"}):
+            response = await connected.post("/mcp", json=initialize(), headers=headers)
+            assert response.status_code == 401, f"No key is minted, and {list(headers)} opens the door."
+
+
+async def test_callers_are_told_apart_and_not_by_their_keys(subject: Subject, key: str) -> None:
+    """The framework's response cache partitions on `token`: one caller must not get another's answer from it."""
+    file = keys.KeyFile(subject.keys_file)
+    given = [key, file.mint(subject.command, identity.Caller("org-8", "bob"))]
+    door = auth.Door(file, realm=subject.command)
+    tokens = {access.token for secret in given if (access := await door.verify_token(secret))}
+    assert len(tokens) == len(given)
+    assert not tokens & set(given)
+
+
 async def test_a_known_caller_who_may_not_gets_403(subject: Subject, key: str) -> None:
     boss = keys.KeyFile(subject.keys_file).mint(subject.command, identity.Caller("org-7", "boss"))
     async with served(subject.build(owner="boss")) as connected:

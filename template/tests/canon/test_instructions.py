@@ -11,7 +11,8 @@ from .source import Source, called, codes_given, definition_of, tool_functions
 from .subject import ROOT, Subject, configuration, errors, instructions
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]+")
-MENTION = re.compile(r"`?([A-Za-z][A-Za-z0-9_-]*)`?(\(?)")
+QUOTED = re.compile(r"`([^`\n]+)`")
+CALLED = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)\(")
 NAMED_BY_THE_BOUNDARY = {"invalid_input", "upstream_unavailable"}
 """Codes that any tool can leave with, whatever its own source says."""
 
@@ -29,8 +30,14 @@ async def tool_names(mcp: FastMCP) -> set[str]:
     return names
 
 
+def names_in(text: str) -> set[str]:
+    """Return the words that are names and not prose: quoted as code, written as a call, or with an underscore."""
+    quoted = {name for code in QUOTED.findall(text) for name in TOKEN.findall(code.partition("(")[0])}
+    return quoted | set(CALLED.findall(text)) | {word for word in TOKEN.findall(text) if "_" in word.strip("_")}
+
+
 async def known_words(mcp: FastMCP) -> set[str]:
-    """Words with an underscore that are no tools: codes, arguments and fields."""
+    """Names of something other than a tool: codes, arguments and fields."""
     words = {str(code) for code in errors.Code}
     for tool in await mcp.list_tools():
         words |= set(tool.parameters.get("properties", {}))
@@ -51,10 +58,15 @@ def _properties(schema: object) -> Iterator[str]:
 
 async def test_instructions_name_no_tool_that_is_not_there(subject: Subject) -> None:
     mcp = subject.build()
-    text, known = await read_instructions(mcp), await tool_names(mcp) | await known_words(mcp)
-    mentioned = {name for name, call in MENTION.findall(text) if call or "_" in name}
-    assert mentioned, "The instructions name no tool at all."
-    assert not (mentioned - known), f"The instructions name what is not there: {sorted(mentioned - known)}."
+    text, tools = await read_instructions(mcp), await tool_names(mcp)
+    assert tools & names_in(text), "The instructions name no tool at all."
+    ghosts = names_in(text) - tools - await known_words(mcp)
+    assert not ghosts, f"The instructions name what is not there: {sorted(ghosts)}."
+
+
+async def test_instructions_leave_the_codes_to_the_descriptions(subject: Subject) -> None:
+    found = names_in(await read_instructions(subject.build())) & {str(code) for code in errors.Code}
+    assert not found, f"The instructions list {sorted(found)}: the description of each tool does."
 
 
 async def test_instructions_name_every_tool(subject: Subject) -> None:
@@ -80,10 +92,10 @@ async def test_every_code_that_a_tool_can_return_stands_in_its_description(subje
 
 async def test_descriptions_name_no_code_that_does_not_exist(subject: Subject) -> None:
     mcp = subject.build()
-    known = await known_words(mcp) | await tool_names(mcp) | {"retry_after_seconds"}
+    known = await known_words(mcp) | await tool_names(mcp)
     for tool in await mcp.list_tools():
-        words = {word for word in TOKEN.findall(tool.description or "") if "_" in word.strip("_")}
-        assert not (words - known), f"{tool.name} names {sorted(words - known)}, which is no code, tool or field."
+        ghosts = names_in(tool.description or "") - known
+        assert not ghosts, f"{tool.name} names {sorted(ghosts)}, which is no code, tool or field."
 
 
 async def test_what_a_client_reads_first_is_within_its_limits(subject: Subject) -> None:

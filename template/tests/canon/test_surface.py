@@ -35,6 +35,10 @@ async def test_the_server_says_which_version_it_is(subject: Subject) -> None:
     assert subject.build().version == project["version"]
 
 
+def test_a_result_has_the_size_that_clients_take() -> None:
+    assert paging.RESULT_LIMIT == 50_000
+
+
 def test_a_cut_goes_between_records_and_loses_none() -> None:
     items = [Item(text=f"{number:05} " + "x" * 94) for number in range(2_000)]
     seen: list[Item | None] = []

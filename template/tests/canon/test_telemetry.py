@@ -17,7 +17,7 @@ from .clients import call, message, served, some_arguments
 from .collector import collector, values
 from .hostile import FAILURES, SECRET, HostileProvider
 from .source import Source
-from .subject import ROOT, Subject, identity, keys, telemetry
+from .subject import ROOT, Subject, calls, identity, keys, telemetry
 
 THE_LIST = {
     "mcp.org_id",
@@ -30,6 +30,18 @@ THE_LIST = {
     "service.name",
     "service.version",
 }
+CALL = calls.CallRecord(
+    call_id="1",
+    tool="t",
+    status="failed",
+    code="not_found",
+    org_id="o",
+    user_id="u",
+    arguments_sha256="0",
+    started_ns=1,
+    ended_ns=2,
+    exception_type="KeyError",
+)
 GLOBAL_REGISTRATION = {"set_tracer_provider", "set_logger_provider", "set_meter_provider"}
 
 
@@ -74,7 +86,8 @@ def test_an_attribute_that_is_not_listed_does_not_leave(key: str) -> None:
         ("mcp.duration_ms", SECRET),
         ("mcp.duration_ms", -1),
         ("mcp.org_id", ("a", "b")),
-        ("exception.type", "builtins.KeyError: text"),
+        ("exception.type", "builtins.KeyError"),
+        ("exception.type", "KeyError: text"),
     ],
 )
 def test_a_listed_key_is_no_vehicle_for_free_text(key: str, value: Any) -> None:
@@ -102,6 +115,21 @@ def test_whatever_is_set_on_a_span_only_the_list_is_exported() -> None:
     assert values(list(received.spans[0].attributes)) == {"mcp.org_id": "7", "mcp.tool": "t"}
     assert received.spans[0].name == telemetry.SPAN_NAME
     assert values(list(received.resources[0].resource.attributes)) == {"service.name": "s"}
+
+
+@pytest.mark.parametrize("langfuse", [False, True])
+def test_a_span_of_a_call_holds_these_attributes_and_no_others(langfuse: bool) -> None:
+    kept = Kept()
+    recorder = telemetry.Telemetry(
+        kept, service_name="s", service_version="1", langfuse=langfuse, processor=SimpleSpanProcessor
+    )
+    recorder.record(CALL)
+    recorder.provider.get_tracer(SECRET).start_span(SECRET, attributes={"mcp.tool": "t", SECRET: SECRET}).end()
+    ours, stray = kept.spans
+    resource = set(ours.resource.attributes)
+    assert set(ours.attributes or ()) | resource == THE_LIST | ({"langfuse.user.id"} if langfuse else set())
+    assert resource == {"service.name", "service.version"}
+    assert (stray.name, stray.attributes) == (telemetry.SPAN_NAME, {"mcp.tool": "t"})
 
 
 async def test_every_call_is_exported_with_its_caller(subject: Subject) -> None:
@@ -138,21 +166,30 @@ async def test_a_failure_leaves_its_class_and_its_code(subject: Subject) -> None
 
 
 async def test_a_host_keeps_its_own_tracing(subject: Subject) -> None:
+    assert not isinstance(trace.get_tracer_provider(), TracerProvider), "Something registered a provider globally."
     kept = Kept()
     host = TracerProvider()
     host.add_span_processor(SimpleSpanProcessor(kept))
     with collector() as received:
         mcp = subject.build(otlp_endpoint=received.address)
-        before = trace.get_tracer_provider()
         async with Client(mcp) as client:
             with host.get_tracer("host.library").start_as_current_span("work") as span:
                 span.set_attribute("url", SECRET)
                 await client.call_tool((await mcp.list_tools())[-1].name, raise_on_error=False)
-        assert trace.get_tracer_provider() is before
+        assert not isinstance(trace.get_tracer_provider(), TracerProvider), "The connector's provider became global."
     assert [span.name for span in kept.spans] == ["work"]
     assert len(received.spans) == 1
     assert received.spans[0].parent_span_id == b""
     assert SECRET.encode() not in received.raw
+
+
+async def test_a_server_that_starts_again_is_still_seen(subject: Subject) -> None:
+    with collector() as received:
+        mcp = subject.build(otlp_endpoint=received.address)
+        name = (await mcp.list_tools())[-1].name
+        for starts in (1, 2):
+            await call(mcp, name)
+            assert len(received.spans) == starts
 
 
 async def test_without_a_collector_no_span_is_made(subject: Subject) -> None:

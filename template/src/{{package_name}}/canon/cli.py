@@ -114,7 +114,7 @@ class _Commands(Generic[Settings]):
         AuditLog(settings.audit_path).prepare()
         if getattr(command, "http", False):
             return self._serve_http(command, settings)
-        server = self._built(settings)
+        server = self._imported(settings).build(settings)
         asyncio.run(server.run_stdio_async(show_banner=False))
         return 0
 
@@ -129,7 +129,7 @@ class _Commands(Generic[Settings]):
             )
         from .http import http_app, listen, serve
 
-        app = http_app(self._built(settings), settings.public_hosts)
+        app = http_app(self._imported(settings).build(settings), settings.public_hosts)
         asyncio.run(serve(app, listen(command.host, command.port)))
         return 0
 
@@ -150,14 +150,15 @@ class _Commands(Generic[Settings]):
         return 0
 
     def _sync(self, command: argparse.Namespace, settings: Settings) -> int:
-        self._print(asyncio.run(self._connector().sync(settings)))
+        self._print(asyncio.run(self._imported(settings).sync(settings)))
         return 0
 
     def _describe(self, command: argparse.Namespace, settings: Settings) -> int:
         from . import describe as describing
 
-        sentences = self._connector().sentences
-        description = asyncio.run(describing.describe(self._built(settings), self._settings, sentences))
+        connector = self._imported(settings)
+        sentences = connector.sentences
+        description = asyncio.run(describing.describe(connector.build(settings), self._settings, sentences))
         if command.write:
             documents = describing.documents(Path.cwd(), description, sentences)
             describing.write(documents, lambda line: print(line, file=sys.stderr))
@@ -167,13 +168,13 @@ class _Commands(Generic[Settings]):
             self._print(describing.reference(description, sentences))
         return 0
 
-    def _built(self, settings: Settings) -> "FastMCP":
+    def _imported(self, settings: Settings) -> Connector[Settings]:
         connector = self._connector()
         from .logs import configure
 
         # After the imports, since libraries set their own handlers while they are imported.
         configure(settings.log_level)
-        return connector.build(settings)
+        return connector
 
     def _print(self, text: str) -> None:
         self._wire.write(f"{text}\n".encode())

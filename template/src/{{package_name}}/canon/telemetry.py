@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+import anyio.to_thread
 from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http import Compression
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -25,6 +26,7 @@ from .results import Status as AnswerStatus
 
 SPAN_NAME: Final = "tools/call"
 SCOPE_NAME: Final = "mcp.connector"
+FLUSH_MILLISECONDS: Final = 5_000
 WORD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,127}")
 CLASS_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -167,9 +169,9 @@ class Telemetry:
         span.set_status(StatusCode.ERROR if call.status == AnswerStatus.FAILED else StatusCode.OK)
         span.end(call.ended_ns)
 
-    def close(self) -> None:
-        """Send what is left and stop."""
-        self.provider.shutdown()
+    async def flush(self) -> None:
+        """Send what is left. A server that starts again goes on with the same exporter; the process's end closes it."""
+        await anyio.to_thread.run_sync(self.provider.force_flush, FLUSH_MILLISECONDS)
 
 
 def otlp_exporter(endpoint: str, headers: Mapping[str, str]) -> SpanExporter:
