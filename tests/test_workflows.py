@@ -308,7 +308,7 @@ def actionlint(*paths: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*command, *map(str, paths)], capture_output=True, text=True, check=False)
 
 
-SWITCHES = {"postgres": True, "registry": True, "docker": True, "jwt": True, "langfuse": True}
+SWITCHES = dict.fromkeys(("postgres", "registry", "docker", "jwt", "langfuse", "template_update"), True)
 CONNECTORS: dict[str, dict[str, Any]] = {"connector": {}, "connector with every switch": SWITCHES}
 
 
