@@ -78,6 +78,7 @@ class AllowListExporter(SpanExporter):
     def __init__(self, exporter: SpanExporter, rules: Mapping[str, Rule] = SPAN_ATTRIBUTES) -> None:
         self._exporter = exporter
         self._rules = rules
+        self._resources: tuple[Resource, Resource] | None = None
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Export what the allow-list leaves of each span."""
@@ -98,7 +99,7 @@ class AllowListExporter(SpanExporter):
             name=SPAN_NAME,
             context=_bare(span.get_span_context()),
             parent=_bare(span.parent),
-            resource=Resource(allowed(span.resource.attributes, RESOURCE_ATTRIBUTES)),
+            resource=self._resource(span.resource),
             attributes=allowed(span.attributes, self._rules),
             events=(),
             links=(),
@@ -108,6 +109,12 @@ class AllowListExporter(SpanExporter):
             end_time=span.end_time,
             instrumentation_scope=InstrumentationScope(SCOPE_NAME),
         )
+
+    def _resource(self, resource: Resource) -> Resource:
+        # Spans of one provider share one resource, which cannot change.
+        if self._resources is None or self._resources[0] is not resource:
+            self._resources = resource, Resource(allowed(resource.attributes, RESOURCE_ATTRIBUTES))
+        return self._resources[1]
 
 
 def _bare(context: SpanContext | None) -> SpanContext | None:
