@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StreamableHttpTransport
@@ -147,6 +148,19 @@ def test_over_stdio_it_ends_when_its_client_does(installation: Installation, end
     assert b"tools/call" in b"".join(collector.received)
 
 
+def test_without_an_input_it_says_so(installation: Installation) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$0" <&-', installation.command],
+        env=installation.environment(),
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
 def test_help_is_help(installation: Installation) -> None:
     for arguments in (("--help",), ("serve", "--help"), ("keys", "mint", "--help")):
         done = installation.run(*arguments)
@@ -226,6 +240,35 @@ async def test_a_client_that_goes_away_leaves_a_cancelled_line(installation: Ins
         while not installation.audit_lines and time.monotonic() < deadline:
             await asyncio.sleep(0.1)
     assert [line["status"] for line in installation.audit_lines] == ["cancelled"]
+
+
+HOSTED = """
+from eu_digital_acts.server import build_server
+from eu_digital_acts.settings import Settings
+
+mcp = build_server(Settings())
+"""
+
+
+async def test_the_framework_s_own_command_holds_the_door_too(installation: Installation) -> None:
+    key = installation.mint()
+    program = installation.folder / "hosted.py"
+    program.write_text(HOSTED, encoding="utf-8")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = str(installation.connector.python.with_name("fastmcp"))
+    arguments = ["run", f"{program}:mcp", "--transport", "http", "--port", str(port), "--no-banner"]
+    with installation.started([command, *arguments], stderr=subprocess.DEVNULL) as process:
+        server = Server(process, f"http://127.0.0.1:{port}/mcp")
+        async with server.client() as client:
+            for _ in range(SECONDS * 10):
+                try:
+                    assert (await client.post(server.address, json=INITIALIZE)).status_code == 401
+                    break
+                except httpx2.ConnectError:
+                    await asyncio.sleep(0.1)
+            answer = await client.post(server.address, json=INITIALIZE, headers={"x-api-key": key})
+            assert answer.status_code == 200
 
 
 PATHS = (

@@ -389,9 +389,9 @@ def test_postgres_stands_beside_the_gates_where_it_is_asked_for(connectors: dict
 
 
 def test_registry_hears_of_a_version_only_after_it_is_on_pypi(connectors: dict[str, Path]) -> None:
-    assert "registry" not in workflow_of(connectors["connector"], "release.yml").jobs
-    release = workflow_of(connectors["connector with every switch"], "release.yml")
-    assert ancestors(release, "registry") == {"gates", "build", "publish"}
+    for name in ("connector", "connector with every switch"):
+        release = workflow_of(connectors[name], "release.yml")
+        assert ancestors(release, "registry") == {"gates", "build", "publish"}
 
 
 def test_an_action_has_one_pin_in_all_files() -> None:

@@ -14,7 +14,7 @@ from fastmcp import Client
 
 from .clients import call, message, served, some_arguments
 from .hostile import FAILURES, SECRET, HostileProvider
-from .subject import ROOT, Subject, audit, calls, configuration, identity, keys
+from .subject import ROOT, Subject, audit, boundary, calls, configuration, errors, identity, keys
 
 FIELDS = ["at", "call_id", "tool", "status", "code", "duration_ms", "org_id", "user_id", "arguments_sha256"]
 
@@ -103,6 +103,17 @@ async def test_a_log_that_was_moved_away_is_not_written_to(subject: Subject) -> 
             await client.call_tool(name, raise_on_error=False)
             assert len(subject.audit_lines) == 1
             path.replace(path.with_suffix(".1"))
+
+
+async def test_a_caller_without_identity_leaves_no_words(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody() -> None:
+        raise errors.ConnectorError(errors.Code.FORBIDDEN)
+
+    monkeypatch.setattr(boundary, "current_caller", nobody)
+    result = await call(subject.build(), SECRET)
+    assert result.is_error
+    (line,) = subject.audit_lines
+    assert (line["tool"], line["code"], line["org_id"]) == (calls.UNKNOWN_TOOL, "forbidden", "unknown")
 
 
 async def test_a_failure_refers_to_its_line(subject: Subject) -> None:

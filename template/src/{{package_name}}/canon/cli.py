@@ -114,10 +114,13 @@ class _Commands(Generic[Settings]):
 
     def _serve(self, command: argparse.Namespace, settings: Settings) -> int:
         from .audit import AuditLog
+        from .configuration import ConfigurationError
 
         AuditLog(settings.audit_path).prepare()
         if getattr(command, "http", False):
             return self._serve_http(command, settings)
+        if sys.stdin is None:
+            raise ConfigurationError("The input is closed: over stdio, a client starts this process and keeps it open.")
         server = self._imported(settings).build(settings)
         end = reserve_stdin(self._wire)
         for number in (signal.SIGINT, signal.SIGTERM):

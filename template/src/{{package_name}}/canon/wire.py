@@ -6,6 +6,7 @@ import select
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import BinaryIO, Final
 
 PIECE: Final = 65_536
@@ -75,15 +76,15 @@ def reserve_stdin(wire: BinaryIO) -> Callable[[], None]:
         watched = select.poll()
         watched.register(real, select.POLLIN)
         watched.register(wire.fileno(), 0)
-        try:
+        # A terminal that is gone cannot be read, which is an end like any other.
+        with suppress(OSError):
             while all(number == real for number, _ in watched.poll()):
                 piece = os.read(real, PIECE)
                 if not piece:
                     break
                 while piece:
                     piece = piece[os.write(into, piece) :]
-        finally:
-            end()
+        end()
 
     threading.Thread(target=pass_on, daemon=True).start()
     return end
