@@ -23,7 +23,10 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "name that becomes the slug": {"connector_name": "  9 Żółte Łąki: Ustawy & Rozporządzenia RP — 2026".strip()},
     "name of a module": {"connector_name": "Json"},
     "own words": {"record": "judgment", "owner": "Acme-Law", "package_name": "courts"},
-    "every switch turned": {"postgres": True, "jwt": True, "langfuse": True, "docker": False, "registry": False},
+    "every switch turned": {
+        **dict.fromkeys(("postgres", "jwt", "langfuse", "template_update"), True),
+        **dict.fromkeys(("docker", "registry"), False),
+    },
     "awkward text": {
         "connector_name": """123 "x" O'Brien \\ # 🚀""",
         "description": '""" + <b>&amp;</b> %s',

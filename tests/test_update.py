@@ -35,6 +35,7 @@ EVERYTHING: dict[str, Any] = {
     "langfuse": True,
     "docker": False,
     "registry": False,
+    "template_update": True,
 }
 """An answer to every question, none of them the default."""
 
@@ -98,8 +99,8 @@ def update(project: Path, **options: Any) -> None:
 def update_aloud(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Update with the script that the connector carries."""
     return subprocess.run(
-        ["sh", str(project / SCRIPT), *arguments],
-        cwd=project.parent,
+        ["sh", SCRIPT, *arguments],
+        cwd=project,
         capture_output=True,
         text=True,
         check=False,

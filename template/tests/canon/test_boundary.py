@@ -60,7 +60,8 @@ async def test_text_is_prose_and_structure_is_for_the_agent(subject: Subject) ->
         result = await call(mcp, tool.name, some_arguments(tool.parameters))
         text = text_of(result)
         assert text.strip()
-        assert text.lstrip()[0] not in "{[", f"{tool.name} answers people in JSON."
+        in_json = [line for line in text.splitlines() if line.lstrip().startswith(("{", "[{", '["'))]
+        assert not in_json, f"{tool.name} answers people in JSON."
         content = result.structured_content or {}
         if content["status"] == "failed":
             assert text == f"failed [{content['code']}]: {content['message']}"

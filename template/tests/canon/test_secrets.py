@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from fastmcp import Client
+from fastmcp.server.middleware import Middleware
+from mcp import MCPError
 
 from .clients import ERAS, everything, message, served, some_arguments
 from .collector import collector
@@ -60,6 +62,25 @@ async def test_no_failure_takes_its_text_along(
         "a span": received.raw.decode("latin-1"),
     }.items():
         assert SECRET not in text, f"{place} holds the planted secret."
+
+
+class Failing(Middleware):
+    async def on_list_tools(self, context: Any, call_next: Any) -> Any:
+        raise RuntimeError(SECRET)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_what_fails_outside_of_a_tool_takes_no_text_along(
+    subject: Subject, era: Any, local_log: Callable[[], str]
+) -> None:
+    mcp = subject.build()
+    mcp.add_middleware(Failing())
+    async with Client(mcp, mode=era) as client:
+        with pytest.raises(MCPError) as failed:
+            await client.list_tools()
+    assert SECRET not in str(failed.value)
+    assert "RuntimeError" in local_log()
+    assert SECRET not in local_log()
 
 
 async def test_no_http_body_says_more_than_it_must(subject: Subject, local_log: Callable[[], str]) -> None:

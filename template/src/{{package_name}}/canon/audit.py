@@ -78,7 +78,10 @@ class AuditLog:
             with _locked(self._lock):
                 descriptor = self._open()
                 try:
+                    before = os.fstat(descriptor).st_size
                     if os.write(descriptor, line) != len(line):
+                        # A full disk takes a part of a line, and the next line must not continue it.
+                        os.ftruncate(descriptor, before)
                         raise AuditUnavailable
                     if self._fsync:
                         os.fsync(descriptor)
