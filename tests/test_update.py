@@ -137,9 +137,9 @@ def test_an_untouched_project_becomes_a_fresh_one(
     history: Path, tmp_path: Path, version: str, answers: dict[str, Any]
 ) -> None:
     project = render(history, tmp_path / "project", answers, vcs_ref=version)
-    before = files(project)
+    before, known = files(project), answers_of(project)
     commit(project)
-    update(project)
+    update(project, data={name: answer for name, answer in answers.items() if name not in known})
     after, fresh = files(project), files(render(history, tmp_path / "fresh", answers))
     assert unmerged(project) == ""
     own = {name for name in before if is_connectors_own(name)}
@@ -193,8 +193,9 @@ def test_every_question_has_a_default() -> None:
 
 def test_what_is_left_alone_is_the_same_in_both_lists() -> None:
     (block,) = settings()["_exclude"]
+    kept = [pattern for pattern in settings()["_skip_if_exists"] if pattern != "/server.json"]
     listed = [line for line in block.splitlines() if not line.startswith("{%")]
-    assert [line for line in listed if not line.endswith("/postgres.py")] == settings()["_skip_if_exists"]
+    assert [line for line in listed if line in kept or not line.startswith("!")] == kept
 
 
 def test_every_version_and_every_path_that_is_left_behind_has_its_word() -> None:
@@ -391,10 +392,16 @@ def test_an_answer_that_is_no_longer_taken_stops_the_update(moving: Path, tmp_pa
     assert git("status", "--porcelain", cwd=project) == ""
 
 
-def test_a_switch_that_is_turned_on_brings_its_files(project: Path, tmp_path: Path, moving: Path) -> None:
-    assert update_aloud(project, "--data", "postgres=true").returncode == 0
+def test_a_switch_that_is_turned_on_brings_its_files(moving: Path, tmp_path: Path) -> None:
+    project = render(moving, tmp_path / "project", {"docker": False, "registry": False})
+    commit(project)
+    switches = dict.fromkeys(("postgres", "jwt", "langfuse", "docker", "registry", "template_update"), True)
+    added = [part for name in switches for part in ("--data", f"{name}=true")]
+    assert update_aloud(project, *added).returncode == 0
     provider = "src/eu_digital_acts/acts/providers/postgres.py"
-    assert files(project)[provider] == files(render(moving, tmp_path / "fresh", {"postgres": True}))[provider]
+    fresh = files(render(moving, tmp_path / "fresh", switches))
+    assert files(project).keys() == fresh.keys()
+    assert files(project)[provider] == fresh[provider]
     add(project / provider, "\n# Mine.\n")
     commit(project)
     before = files(project)
