@@ -1,15 +1,11 @@
 """Whatever the answers, a rendering parses, is clean, is the same twice, and pleases its own linters."""
 
-import ast
-import configparser
 import itertools
 import json
 import os
 import re
 import subprocess
 import sys
-import tomllib
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -17,13 +13,9 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from tests.answers import ANSWERS
+from tests.answers import ANSWERS, FORM, QUESTIONS, values_of
+from tests.parsing import PARSERS, parse
 from tests.rendering import ROOT, VERSION, Environment, files, render
-
-
-def values_of(choices: dict[str, Any] | list[Any]) -> list[Any]:
-    return list(choices.values() if isinstance(choices, dict) else choices)
-
 
 FLEET: Final = {
     "matematic-anonimizacja-pl",
@@ -34,31 +26,12 @@ FLEET: Final = {
     "saos-orzecznictwo",
     "sejm-eli-mcp",
 }
-QUESTIONS: Final[dict[str, Any]] = {
-    name: question
-    for name, question in yaml.safe_load((ROOT / "copier.yml").read_text(encoding="utf-8")).items()
-    if not name.startswith("_") and question.get("when") is not False
-}
 CLOSED: Final[dict[str, list[Any]]] = {
     name: [True, False] if question["type"] == "bool" else values_of(question["choices"])
     for name, question in QUESTIONS.items()
     if question["type"] == "bool" or "choices" in question
 }
 LEFTOVER: Final = re.compile(r"(?<!\$)\{\{[\s-]|\{%|\{#")
-
-
-def ini(text: str) -> None:
-    configparser.ConfigParser().read_string(text)
-
-
-PARSERS: Final[dict[str, Callable[[str], Any]]] = {
-    ".importlinter": ini,
-    ".ini": ini,
-    ".json": json.loads,
-    ".py": ast.parse,
-    ".toml": tomllib.loads,
-    ".yml": yaml.safe_load,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +87,7 @@ def test_every_two_choices_meet(one: str, other: str) -> None:
 
 
 def test_every_file_parses(rendering: Rendering) -> None:
-    parsed = set()
-    for name, text in rendering.texts.items():
-        kind = Path(name).suffix or Path(name).name
-        if kind in PARSERS:
-            PARSERS[kind](text)
-            parsed.add(kind)
-    assert parsed == PARSERS.keys()
+    assert {parse(name, text) for name, text in rendering.texts.items()} == {*PARSERS, None}
 
 
 def test_every_file_is_clean(rendering: Rendering) -> None:
@@ -227,8 +194,7 @@ def test_the_command_line_renders_the_same(connector: Environment, template: Pat
 
 
 def test_nothing_in_the_form_needs_trust_or_a_terminal() -> None:
-    form = yaml.safe_load((ROOT / "copier.yml").read_text(encoding="utf-8"))
-    assert not form.keys() & {"_tasks", "_migrations", "_jinja_extensions", "_external_data", "_secret_questions"}
+    assert not FORM.keys() & {"_tasks", "_migrations", "_jinja_extensions", "_external_data", "_secret_questions"}
     assert QUESTIONS
     for name, question in QUESTIONS.items():
         assert "secret" not in question, name

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -88,7 +89,7 @@ async def test_a_wrong_argument_is_named_and_its_value_is_not(subject: Subject) 
         assert result.is_error
         assert (result.structured_content or {})["code"] == "invalid_input"
         assert SECRET not in everything(result)
-    assert name in text_of(await call(mcp, tool.name, {}))
+    assert name in re.findall(r"\w+", text_of(await call(mcp, tool.name, {})))
 
 
 async def test_a_tool_that_is_not_there_is_a_wrong_argument(subject: Subject) -> None:
