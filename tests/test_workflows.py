@@ -308,7 +308,7 @@ def actionlint(*paths: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*command, *map(str, paths)], capture_output=True, text=True, check=False)
 
 
-SWITCHES = {"postgres": True, "registry": True, "docker": True, "jwt": True, "langfuse": True}
+SWITCHES = dict.fromkeys(("postgres", "registry", "docker", "jwt", "langfuse", "template_update"), True)
 CONNECTORS: dict[str, dict[str, Any]] = {"connector": {}, "connector with every switch": SWITCHES}
 
 
@@ -389,9 +389,9 @@ def test_postgres_stands_beside_the_gates_where_it_is_asked_for(connectors: dict
 
 
 def test_registry_hears_of_a_version_only_after_it_is_on_pypi(connectors: dict[str, Path]) -> None:
-    assert "registry" not in workflow_of(connectors["connector"], "release.yml").jobs
-    release = workflow_of(connectors["connector with every switch"], "release.yml")
-    assert ancestors(release, "registry") == {"gates", "build", "publish"}
+    for name in ("connector", "connector with every switch"):
+        release = workflow_of(connectors[name], "release.yml")
+        assert ancestors(release, "registry") == {"gates", "build", "publish"}
 
 
 def test_an_action_has_one_pin_in_all_files() -> None:

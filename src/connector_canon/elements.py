@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from connector_canon.findings import Finding, Verdict
+from connector_canon.findings import Finding, Report, Verdict
+from connector_canon.rules.rule import AnyRule
 
 
 class State(StrEnum):
@@ -30,3 +31,15 @@ def state_of(findings: Sequence[Finding]) -> State:
     if Verdict.PRESENT in verdicts or started:
         return State.PARTIAL
     return State.CANNOT_TELL if Verdict.CANNOT_TELL in verdicts else State.ABSENT
+
+
+def element_states(report: Report, rules: Sequence[AnyRule]) -> dict[str, State]:
+    """Return the state of each element that the rules belong to, by its family's name."""
+    by_code = {finding.code: finding for finding in report.findings}
+    essential: dict[str, list[Finding]] = {}
+    for rule in rules:
+        if rule.code in by_code:
+            known = essential.setdefault(rule.family.name, [])
+            if rule.essential:
+                known.append(by_code[rule.code])
+    return {name: state_of(findings) for name, findings in essential.items()}

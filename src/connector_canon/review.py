@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from connector_canon.elements import State, state_of
 from connector_canon.findings import Finding, Report, SeenTool
 from connector_canon.reading.connector import Connector
 from connector_canon.rules import RULES
@@ -25,16 +24,6 @@ def review(path: Path, seconds: float = 60.0) -> Report:
         tools=tuple(SeenTool(t.name or "(named at run time)", t.place, t.conditional) for t in connector.tools),
         notes=tuple(_notes(connector)),
     )
-
-
-def element_states(report: Report) -> dict[str, State]:
-    """Return the state of each element, by its family's name."""
-    by_code = {finding.code: finding for finding in report.findings}
-    families = dict.fromkeys(rule.family.name for rule in RULES if rule.code in by_code)
-    return {
-        name: state_of([by_code[r.code] for r in RULES if r.family.name == name and r.essential and r.code in by_code])
-        for name in families
-    }
 
 
 def _notes(connector: Connector) -> list[str]:

@@ -67,11 +67,11 @@ def test_a_huge_file_costs_nothing(server: Callable[[str], Path]) -> None:
     path = server("loops")
     with (path / "huge.py").open("wb") as file:
         file.truncate(100_000_000)
-    started = time.monotonic()
+    started = time.process_time()
     code, out = look(path, "--format", "markdown")
     assert code == 1
     assert "huge.py was not examined" in out
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 2
 
 
 def test_links_that_go_in_circles_are_not_followed(server: Callable[[str], Path]) -> None:
@@ -110,6 +110,25 @@ def test_names_that_refer_to_each_other_end(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert look(tmp_path, "--time-limit", "10")[0] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [*a, pytest]\n",
+        "\n".join(["a0: &a0 [x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 60))]),
+        "jobs: [not, a, mapping]\non: {push: 7}\n",
+        "jobs: {a: {steps: [1, {run: [x]}, null], needs: {b: c}}}\non: push\n",
+        "on: push\njobs: {a: null}\n",
+        ": : :",
+    ],
+)
+def test_a_workflow_that_is_none_stops_nothing(text: str, server: Callable[[str], Path]) -> None:
+    path = server("loops")
+    for name in (".circleci/config.yml", ".gitlab-ci.yml", ".github/workflows/ci.yml"):
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_text(text, encoding="utf-8")
+    assert look(path, "--time-limit", "20")[0] == 1
 
 
 def test_nothing_is_imported_or_run(tmp_path: Path) -> None:

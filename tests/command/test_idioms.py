@@ -16,6 +16,7 @@ TOOLS: dict[str, list[str]] = {
     "direct_calls": ["first", "renamed", "third_by_position", "third_by_keyword"],
     "loops": ["search_all", "read_one", "remove", "more_one", "more_two"],
     "register_modules": ["search_acts", "parse_date"],
+    "named_exports": ["search_acts", "read_act", "list_courts"],
     "registry": ["alpha", "beta"],
     "mounts": ["status", "acts_search", "courts_read"],
     "classes": ["search", "read_it"],

@@ -9,12 +9,12 @@ from typing import Any
 from connector_canon import __version__
 from connector_canon.elements import State
 from connector_canon.findings import Answer, Finding, Report
-from connector_canon.rules.rule import Rule
+from connector_canon.rules.rule import AnyRule
 
 SCHEMA_VERSION = 1
 
 
-def as_table(report: Report, rules: tuple[Rule, ...], states: dict[str, State]) -> dict[str, Any]:
+def as_table(report: Report, rules: tuple[AnyRule, ...], states: dict[str, State]) -> dict[str, Any]:
     """Return the report as the schema describes it."""
     by_code = {rule.code: rule for rule in rules}
     families = dict.fromkeys(rule.family for rule in rules)
@@ -40,7 +40,7 @@ def as_table(report: Report, rules: tuple[Rule, ...], states: dict[str, State]) 
     }
 
 
-def _finding(finding: Finding, rule: Rule) -> dict[str, Any]:
+def _finding(finding: Finding, rule: AnyRule) -> dict[str, Any]:
     answer: Answer = finding.answer
     coverage = answer.coverage
     return {
@@ -59,7 +59,7 @@ def _finding(finding: Finding, rule: Rule) -> dict[str, Any]:
     }
 
 
-def render(report: Report, rules: tuple[Rule, ...], states: dict[str, State]) -> str:
+def render(report: Report, rules: tuple[AnyRule, ...], states: dict[str, State]) -> str:
     """Return the report as JSON text."""
     return json.dumps(as_table(report, rules, states), ensure_ascii=False, indent=2)
 

@@ -6,10 +6,10 @@ from connector_canon.elements import State
 from connector_canon.findings import Report, Verdict
 from connector_canon.outputs.text import closing
 from connector_canon.outputs.words import mark
-from connector_canon.rules.rule import Rule
+from connector_canon.rules.rule import AnyRule
 
 
-def render(report: Report, rules: tuple[Rule, ...], states: dict[str, State]) -> str:
+def render(report: Report, rules: tuple[AnyRule, ...], states: dict[str, State]) -> str:
     """Return the elements as a table and the gaps as a list."""
     by_code = {finding.code: finding for finding in report.findings}
     titles = {rule.family.name: rule.family.title for rule in rules}

@@ -8,13 +8,13 @@ from urllib.parse import quote
 
 from connector_canon import __version__
 from connector_canon.findings import Finding, Place, Report, Verdict
-from connector_canon.rules.rule import Rule
+from connector_canon.rules.rule import AnyRule
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 SHOWN = {Verdict.ABSENT: "fail", Verdict.CANNOT_TELL: "open"}
 
 
-def as_table(report: Report, rules: tuple[Rule, ...]) -> dict[str, Any]:
+def as_table(report: Report, rules: tuple[AnyRule, ...]) -> dict[str, Any]:
     """Return one run: gaps fail, what cannot be told stays open, accepted gaps are suppressed with their reason."""
     places = {rule.code: number for number, rule in enumerate(rules)}
     return {
@@ -35,7 +35,7 @@ def as_table(report: Report, rules: tuple[Rule, ...]) -> dict[str, Any]:
     }
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rule(rule: AnyRule) -> dict[str, Any]:
     return {
         "id": rule.code,
         "name": "".join(word.capitalize() for word in rule.title.replace("'", "").split() if word.isalnum()),
@@ -75,6 +75,6 @@ def _location(place: Place) -> dict[str, Any]:
     }
 
 
-def render(report: Report, rules: tuple[Rule, ...]) -> str:
+def render(report: Report, rules: tuple[AnyRule, ...]) -> str:
     """Return the report as SARIF text."""
     return json.dumps(as_table(report, rules), ensure_ascii=False, indent=2)

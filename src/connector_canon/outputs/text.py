@@ -9,12 +9,12 @@ from rich.table import Table
 from connector_canon.elements import State
 from connector_canon.findings import Report
 from connector_canon.outputs.words import STATE_STYLES, mark, style
-from connector_canon.rules.rule import Rule
+from connector_canon.rules.rule import AnyRule
 
 MOST_PLACES = 4
 
 
-def write(report: Report, rules: tuple[Rule, ...], states: dict[str, State], console: Console) -> None:
+def write(report: Report, rules: tuple[AnyRule, ...], states: dict[str, State], console: Console) -> None:
     """Print the elements, each finding with its places, the notes and the closing line."""
     by_code = {finding.code: finding for finding in report.findings}
     console.print(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from connector_canon.elements import State
 from connector_canon.findings import Verdict
 
-MARKS: dict[Verdict | State, tuple[str, str]] = {
+MARKS: dict[Verdict, tuple[str, str]] = {
     Verdict.PRESENT: ("✓", "green"),
     Verdict.ABSENT: ("✗", "red"),
     Verdict.CANNOT_TELL: ("?", "yellow"),

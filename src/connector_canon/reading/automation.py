@@ -191,10 +191,17 @@ def _other(folders: Folders, path: Path) -> Workflow | None:
 
 
 def _strings(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [text for part in inner for text in _strings(part)]
+    """Return the strings of a document, each part once: anchors may make a small file endless."""
+    found: list[str] = []
+    waiting, seen = [value], set[int]()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            found.append(part)
+        elif isinstance(part, dict | list) and id(part) not in seen:
+            seen.add(id(part))
+            waiting.extend(reversed(list(part.values() if isinstance(part, dict) else part)))
+    return found
 
 
 def _with_called(folders: Folders, workflow: Workflow) -> Workflow:

@@ -13,7 +13,15 @@ from typing import TypeVar
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Node = TypeVar("Node", bound=ast.AST)
-MOST_CHARACTERS_IN_A_LINE = 20_000
+BINDING: frozenset[type[ast.AST]] = frozenset(
+    {
+        ast.AnnAssign, ast.Assign, ast.AsyncFor, ast.AsyncFunctionDef, ast.AsyncWith, ast.AugAssign, ast.Call,
+        ast.ClassDef, ast.ExceptHandler, ast.For, ast.FunctionDef, ast.If, ast.Import, ast.ImportFrom, ast.NamedExpr,
+        ast.With, ast.comprehension,
+    }
+)  # fmt: skip
+WITHOUT_CONTENT: frozenset[type[ast.AST]] = frozenset({ast.Load, ast.Store, ast.Del})
+LONG_LINE = re.compile(r"[^\n]{20001}")
 
 
 @dataclass(eq=False, slots=True)
@@ -37,6 +45,15 @@ class Scope:
         return next(
             (a for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs) if a.arg == name), None
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """What surrounds a node: its scope, whether a condition decides, the loops around it."""
+
+    scope: Scope
+    conditional: bool = False
+    loops: tuple[ast.For | ast.AsyncFor, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +109,7 @@ class Module:
         """Parse and index once; a file that cannot be parsed has an empty tree and an error."""
         if self.tree is None:
             try:
-                if max(map(len, self.text.splitlines()), default=0) > MOST_CHARACTERS_IN_A_LINE:
+                if LONG_LINE.search(self.text):
                     raise ValueError("a line is longer than code written by people")
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
@@ -129,61 +146,66 @@ class Module:
     def _index(self) -> None:
         assert self.tree is not None
         self.scope = Scope(self.tree)
-        stack: list[tuple[ast.AST, Scope, bool, tuple[ast.For | ast.AsyncFor, ...]]] = [
-            (child, self.scope, False, ()) for child in reversed(self.tree.body)
-        ]
+        stack: list[tuple[ast.AST, Where]] = [(child, Where(self.scope)) for child in reversed(self.tree.body)]
         while stack:
-            node, scope, conditional, loops = stack.pop()
-            inner, inner_conditional, inner_loops = scope, conditional, loops
-            self.by_type.setdefault(type(node), []).append(node)
-            match node:
-                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                    scope.definitions[node.name] = node
-                    self.definitions.append(Defined(node, self, scope, conditional))
-                    inner = self.scopes[node] = Scope(node, scope)
-                    inner_conditional, inner_loops = False, loops
-                    stack.extend((decorator, scope, conditional, loops) for decorator in node.decorator_list)
-                    body = [child for child in ast.iter_child_nodes(node) if child not in node.decorator_list]
-                    stack.extend((child, inner, inner_conditional, inner_loops) for child in reversed(body))
-                    continue
-                case ast.Import():
-                    for alias in node.names:
-                        head = alias.name.split(".", 1)[0]
-                        scope.imports[alias.asname or head] = alias.name if alias.asname else head
-                case ast.ImportFrom():
-                    origin = self._origin(node)
-                    for alias in node.names:
-                        if alias.name == "*":
-                            scope.star_imports.append(origin)
-                        else:
-                            scope.imports[alias.asname or alias.name] = f"{origin}.{alias.name}"
-                case ast.Assign():
-                    for target in node.targets:
-                        self._bind(target, node.value, scope)
-                case ast.AnnAssign() | ast.NamedExpr() | ast.AugAssign() if node.value is not None:
-                    self._bind(node.target, node.value, scope)
-                case ast.With() | ast.AsyncWith():
-                    for item in node.items:
-                        if item.optional_vars is not None:
-                            self._bind(item.optional_vars, item.context_expr, scope)
-                case ast.For() | ast.AsyncFor():
-                    for name in ast.walk(node.target):
-                        if isinstance(name, ast.Name):
-                            scope.loops[name.id] = (node.target, node.iter)
-                    inner_loops = (*loops, node)
-                case ast.comprehension():
-                    for name in ast.walk(node.target):
-                        if isinstance(name, ast.Name):
-                            scope.loops.setdefault(name.id, (node.target, node.iter))
-                case ast.If() if not is_main_guard(node):
-                    inner_conditional = True
-                case ast.ExceptHandler():
-                    inner_conditional = True
-                case ast.Call():
-                    self.calls.append(Site(node, self, scope, conditional, loops))
-            stack.extend(
-                (child, inner, inner_conditional, inner_loops) for child in reversed(list(ast.iter_child_nodes(node)))
-            )
+            node, where = stack.pop()
+            kind = type(node)
+            self.by_type.setdefault(kind, []).append(node)
+            inside = self._take_in(node, where) if kind in BINDING else where
+            for name in reversed(node._fields):
+                value = getattr(node, name, None)
+                # Decorators are evaluated where the definition stands, not in its body.
+                around = where if name == "decorator_list" else inside
+                if isinstance(value, list):
+                    stack += [(item, around) for item in reversed(value) if isinstance(item, ast.AST)]
+                elif isinstance(value, ast.AST) and type(value) not in WITHOUT_CONTENT:
+                    stack.append((value, around))
+
+    def _take_in(self, node: ast.AST, where: Where) -> Where:
+        """Note what a node binds or calls, and return where its children stand."""
+        scope = where.scope
+        match node:
+            case ast.Call():
+                self.calls.append(Site(node, self, scope, where.conditional, where.loops))
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                scope.definitions[node.name] = node
+                self.definitions.append(Defined(node, self, scope, where.conditional))
+                self.scopes[node] = Scope(node, scope)
+                return Where(self.scopes[node], False, where.loops)
+            case ast.Import():
+                for alias in node.names:
+                    head = alias.name.split(".", 1)[0]
+                    scope.imports[alias.asname or head] = alias.name if alias.asname else head
+            case ast.ImportFrom():
+                origin = self._origin(node)
+                for alias in node.names:
+                    if alias.name == "*":
+                        scope.star_imports.append(origin)
+                    else:
+                        scope.imports[alias.asname or alias.name] = f"{origin}.{alias.name}"
+            case ast.Assign():
+                for target in node.targets:
+                    self._bind(target, node.value, scope)
+            case ast.AnnAssign() | ast.NamedExpr() | ast.AugAssign() if node.value is not None:
+                self._bind(node.target, node.value, scope)
+            case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    if item.optional_vars is not None:
+                        self._bind(item.optional_vars, item.context_expr, scope)
+            case ast.For() | ast.AsyncFor():
+                for name in ast.walk(node.target):
+                    if isinstance(name, ast.Name):
+                        scope.loops[name.id] = (node.target, node.iter)
+                return Where(scope, where.conditional, (*where.loops, node))
+            case ast.comprehension():
+                for name in ast.walk(node.target):
+                    if isinstance(name, ast.Name):
+                        scope.loops.setdefault(name.id, (node.target, node.iter))
+            case ast.If() if not is_main_guard(node):
+                return Where(scope, True, where.loops)
+            case ast.ExceptHandler():
+                return Where(scope, True, where.loops)
+        return where
 
     def _origin(self, node: ast.ImportFrom) -> str:
         if not node.level:

@@ -91,7 +91,9 @@ class Project:
         relative = path.relative_to(self.folders.repository)
         parts = relative.with_suffix("").parts
         parts = parts[:-1] if parts[-1] == "__init__" else parts
-        is_test = is_test_path(path.relative_to(self.folders.project))
+        # What was named is looked at for itself, even below a folder of tests.
+        named = self.folders.target if self.folders.target.is_dir() else self.folders.target.parent
+        is_test = is_test_path(path.relative_to(named if path.is_relative_to(named) else self.folders.project))
         module = Module(path, relative.as_posix(), parts, text, is_test)
         self.modules.append(module)
         self._by_parts[parts] = module
@@ -222,6 +224,8 @@ class Project:
                     found = self._attribute(node, expression, depth)
                     self._attributes[expression] = list(dict.fromkeys(found))[:MOST_TARGETS]
                 return self._attributes[expression]
+            case ast.Call(func=ast.Name(id="getattr"), args=[holder, name, *_]):
+                return self._named_attribute(holder, name, expression, depth) or [expression]
             case ast.IfExp():
                 choices = [node.body, node.orelse]
             case ast.BoolOp():
@@ -231,6 +235,20 @@ class Project:
             case _:
                 return [expression]
         return [t for choice in choices for t in self.follow(Expression(choice, module, scope), depth + 1)]
+
+    def _named_attribute(self, holder: ast.expr, name: ast.expr, where: Expression, depth: int) -> list[Target]:
+        """Follow `getattr(holder, name)` where the name is written somewhere."""
+        return [
+            found
+            for target in self.follow(Expression(name, where.module, where.scope), depth + 1)
+            if isinstance(target, Expression)
+            and isinstance(target.node, ast.Constant)
+            and isinstance(target.node.value, str)
+            for attribute in [ast.Attribute(value=holder, attr=target.node.value, ctx=ast.Load())]
+            for found in self.follow(
+                Expression(ast.copy_location(attribute, holder), where.module, where.scope), depth + 1
+            )
+        ]
 
     def results(self, target: Target, depth: int = 0) -> list[Target]:
         """Return what calling a function of the project gives, by its return statements."""

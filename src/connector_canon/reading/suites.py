@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 from connector_canon.findings import Place
 from connector_canon.reading.modules import Function, Module, Scope
@@ -31,144 +31,165 @@ WEAK_WORDS = re.compile(
 )
 STRONG_WORDS = re.compile(r"every|each|all_|mention|unmentioned|silent|missing|named|strong")
 CODE_WORDS = re.compile(r"code")
-TOUCHING = re.compile(r"nstructions|NSTRUCTIONS|description|README|docstring")
+TOUCHING_WORDS = ("nstructions", "NSTRUCTIONS", "description", "README", "docstring")
 MOST_HELPERS = 40
 
 
 @dataclass(slots=True)
-class TestFunction:
-    """One test function with what its comparisons are about."""
+class Facts:
+    """What one function of a test suite touches and compares."""
 
-    __test__ = False
-
-    name: str
-    place: Place
-    module: Module
-    node: Function
     touches: set[str] = field(default_factory=set)
     differences: set[tuple[str, str]] = field(default_factory=set)
     asserted_filled: set[str] = field(default_factory=set)
+    handed_over: set[str] = field(default_factory=set)
     reads_live: bool = False
     reads_private: bool = False
-    handed_over: set[str] = field(default_factory=set)
+    calls: list[Named] = field(default_factory=list)
+
+    def add(self, other: Facts) -> None:
+        """Take in what a helper or fixture does."""
+        self.touches |= other.touches
+        self.differences |= other.differences
+        self.asserted_filled |= other.asserted_filled
+        self.handed_over |= other.handed_over
+        self.reads_live |= other.reads_live
+        self.reads_private |= other.reads_private
+
+
+@dataclass(slots=True)
+class TestFunction:
+    """One test function with what its comparisons are about, helpers and fixtures included."""
+
+    __test__ = False
+
+    place: Place
+    module: Module
+    node: Function
+    facts: Facts
 
     @property
     def label(self) -> str:
         """The name and first docstring words that say what the test is for."""
-        return f"{self.name} {(ast.get_docstring(self.node) or '')[:200]}".lower().replace(" ", "_")
+        return f"{self.node.name} {(ast.get_docstring(self.node) or '')[:200]}".lower().replace(" ", "_")
+
+    def _compares(self, one: str, other: str, words: re.Pattern[str]) -> bool:
+        """Whether it looks for what `one` has and `other` lacks; a helper that is handed both is judged by the name."""
+        facts = self.facts
+        if (one, other) in facts.differences:
+            return True
+        handed = {one, other} <= facts.touches and bool({one, other} & facts.handed_over)
+        return handed and not facts.differences and bool(words.search(self.label))
 
     @property
     def is_weak_drift(self) -> bool:
         """Whether it fails when the instructions name a tool that is not registered."""
-        if (INSTRUCTIONS, TOOLS) in self.differences:
-            return True
-        both = {INSTRUCTIONS, TOOLS} <= self.touches and bool({INSTRUCTIONS, TOOLS} & self.handed_over)
-        return both and not self.differences and bool(WEAK_WORDS.search(self.label))
+        return self._compares(INSTRUCTIONS, TOOLS, WEAK_WORDS)
 
     @property
     def is_strong_drift(self) -> bool:
         """Whether it fails when a registered tool is not named in the instructions."""
-        if (TOOLS, INSTRUCTIONS) in self.differences:
-            return True
-        both = {INSTRUCTIONS, TOOLS} <= self.touches and bool({INSTRUCTIONS, TOOLS} & self.handed_over)
-        return both and not self.differences and bool(STRONG_WORDS.search(self.label))
+        return self._compares(TOOLS, INSTRUCTIONS, STRONG_WORDS)
 
     @property
     def is_code_drift(self) -> bool:
         """Whether it fails when a code is missing from a tool's description."""
-        if (CODES, DESCRIPTIONS) in self.differences:
-            return True
-        both = {CODES, DESCRIPTIONS} <= self.touches and bool({CODES, DESCRIPTIONS} & self.handed_over)
-        return both and not self.differences and bool(CODE_WORDS.search(self.name))
+        return self._compares(CODES, DESCRIPTIONS, CODE_WORDS)
 
 
 def drift_tests(project: Project) -> list[TestFunction]:
     """Analyse the test functions that touch instructions, descriptions or the README, themselves or by a helper."""
     suite = _Suite(project)
-    found: list[TestFunction] = []
-    for module in suite.modules:
-        for defined in module.definitions:
-            node = defined.node
-            if isinstance(node, Function) and node.name.startswith("test") and suite.concerns(node, module):
-                test = TestFunction(node.name, Place(module.shown, node.lineno), module, node)
-                _Sides(project, suite, test).run()
-                found.append(test)
-    return found
+    return [
+        TestFunction(
+            Place(module.shown, node.lineno), module, node, suite.everything(Named(node, module, module.scope))
+        )
+        for module in suite.modules
+        for defined in module.definitions
+        if isinstance(node := defined.node, Function) and node.name.startswith("test") and suite.concerns(node, module)
+    ]
 
 
 class _Suite:
-    """The test modules, and the fixtures and helpers in them that touch a text tools are named in."""
+    """The test modules that touch a text tools are named in, with each function's facts gathered once."""
 
     def __init__(self, project: Project) -> None:
-        self.modules = list(project.tests())
+        self.project = project
         self.fixtures: dict[str, list[Named]] = {}
         self.touching: dict[Module | None, set[str]] = {None: set()}
+        self._facts: dict[ast.AST, Facts] = {}
+        for module in project.tests("def "):
+            if module.path.name == "conftest.py":
+                self._note_definitions(module, None)
+                for name, node in module.scope.definitions.items():
+                    if isinstance(node, Function):
+                        self.fixtures.setdefault(name, []).append(Named(node, module, module.scope))
+        self.modules = list(project.tests(*TOUCHING_WORDS, *sorted(self.touching[None])))
         for module in self.modules:
-            lines = module.text.splitlines()
-            shared = module.path.name == "conftest.py"
-            for name, node in module.scope.definitions.items():
-                if shared and isinstance(node, Function):
-                    self.fixtures.setdefault(name, []).append(Named(node, module, module.scope))
-                if TOUCHING.search("\n".join(lines[node.lineno - 1 : node.end_lineno])):
-                    self.touching.setdefault(None if shared else module, set()).add(name)
+            self._note_definitions(module, module)
+
+    def _note_definitions(self, module: Module, owner: Module | None) -> None:
+        lines = module.text.splitlines()
+        for name, node in module.scope.definitions.items():
+            if any(word in line for line in lines[node.lineno - 1 : node.end_lineno] for word in TOUCHING_WORDS):
+                self.touching.setdefault(owner, set()).add(name)
 
     def concerns(self, node: Function, module: Module) -> bool:
         """Whether a test is worth following."""
         text = "\n".join(module.text.splitlines()[node.lineno - 1 : node.end_lineno])
+        if any(word in text for word in TOUCHING_WORDS):
+            return True
         names = self.touching[None] | self.touching.get(module, set())
-        return bool(TOUCHING.search(text)) or any(re.search(rf"\b{re.escape(n)}\b", text) for n in names)
+        return any(name in text and re.search(rf"\b{re.escape(name)}\b", text) for name in names)
+
+    def everything(self, test: Named) -> Facts:
+        """Return a test's facts together with those of the helpers and fixtures it uses."""
+        together, waiting, seen = Facts(), [test], set[ast.AST]()
+        while waiting and len(seen) < MOST_HELPERS:
+            named = waiting.pop()
+            if named.node in seen or not isinstance(named.node, Function):
+                continue
+            seen.add(named.node)
+            if named.node not in self._facts:
+                self._facts[named.node] = _Sides(self.project, named).facts
+            facts = self._facts[named.node]
+            together.add(facts)
+            waiting.extend(facts.calls)
+            for parameter in named.node.args.args:
+                together.touches |= labels_of_name(parameter.arg)
+                local = named.module.scope.definitions.get(parameter.arg)
+                if isinstance(local, Function):
+                    waiting.append(Named(local, named.module, named.module.scope))
+                waiting.extend(self.fixtures.get(parameter.arg, ()))
+        return together
 
 
 class _Sides:
-    """Follows where the two sides of each comparison in a test come from."""
+    """Follows where the two sides of each comparison in one function come from."""
 
-    def __init__(self, project: Project, suite: _Suite, test: TestFunction) -> None:
+    def __init__(self, project: Project, named: Named) -> None:
         self.project = project
-        self.suite = suite
-        self.test = test
-        self.seen: set[ast.AST] = set()
-
-    def run(self) -> None:
-        self._function(Named(self.test.node, self.test.module, self.test.module.scope))
-        for parameter in self.test.node.args.args:
-            self.test.touches |= labels_of_name(parameter.arg)
-
-    def _function(self, named: Named) -> None:
-        if named.node in self.seen or len(self.seen) > MOST_HELPERS:
-            return
-        self.seen.add(named.node)
-        scope = named.module.scopes.get(named.node)
-        if scope is None:
-            return
+        self.facts = Facts()
+        scope = named.module.scopes[named.node]
         for node in ast.walk(named.node):
             self._note(node, named.module, scope)
-        for name in {a.arg for a in named.node.args.args} if isinstance(named.node, Function) else ():
-            for fixture in self._fixtures(name):
-                self._function(fixture)
-
-    def _fixtures(self, name: str) -> Iterator[Named]:
-        definition = self.test.module.scope.definitions.get(name)
-        if isinstance(definition, Function):
-            yield Named(definition, self.test.module, self.test.module.scope)
-        yield from self.suite.fixtures.get(name, ())
 
     def _note(self, node: ast.AST, module: Module, scope: Scope) -> None:
+        facts = self.facts
+
         def sides(left: ast.expr, right: ast.expr) -> None:
             for one in self._labels(left, module, scope):
-                for other in self._labels(right, module, scope):
-                    if one != other:
-                        self.test.differences.add((one, other))
+                facts.differences |= {(one, other) for other in self._labels(right, module, scope) if one != other}
 
         match node:
             case ast.Attribute(attr=name) | ast.Name(id=name):
-                self.test.touches |= labels_of_name(name)
-                self.test.reads_live |= name in LIVE
-                self.test.reads_private |= bool(PRIVATE.match(name))
+                facts.touches |= labels_of_name(name)
+                facts.reads_live |= name in LIVE
+                facts.reads_private |= bool(PRIVATE.match(name))
             case ast.Constant(value=str() as text) if text in {"description", "instructions"}:
-                self.test.touches |= labels_of_name(text)
+                facts.touches |= labels_of_name(text)
             case ast.Constant(value=str() as text) if "README" in text:
-                self.test.touches.add(README)
-        match node:
+                facts.touches.add(README)
             case ast.BinOp(op=ast.Sub()):
                 sides(node.left, node.right)
             case ast.Compare(ops=[ast.In() | ast.NotIn() | ast.LtE() | ast.Lt()]):
@@ -183,12 +204,12 @@ class _Sides:
                 for callee in self.project.callees(Expression(node, module, scope)):
                     if isinstance(callee, Named) and isinstance(callee.node, Function):
                         if callee.module.is_test:
-                            self._function(callee)
-                        for argument in node.args:
-                            self.test.handed_over |= self._labels(argument, module, scope)
+                            facts.calls.append(callee)
+                        for handed in node.args:
+                            facts.handed_over |= self._labels(handed, module, scope)
             case ast.Assert(test=ast.Name() | ast.Call() | ast.Attribute() | ast.Compare() as asserted):
                 if not isinstance(asserted, ast.Compare) or isinstance(asserted.ops[0], ast.Gt | ast.GtE | ast.NotEq):
-                    self.test.asserted_filled |= self._labels(asserted, module, scope)
+                    facts.asserted_filled |= self._labels(asserted, module, scope)
 
     def _labels(self, node: ast.expr, module: Module, scope: Scope, depth: int = 0) -> set[str]:
         """Return where an expression's value comes from; the name decides only when nothing else does."""
@@ -196,14 +217,14 @@ class _Sides:
             return set()
         if isinstance(node, ast.Name):
             by_value = self._from_bindings(node.id, module, scope, depth)
-            return by_value or labels_of_name(node.id)
+            return by_value or self._named_like(node.id)
         if isinstance(node, ast.Attribute):
-            return labels_of_name(node.attr) or self._labels(node.value, module, scope, depth + 1)
+            return self._named_like(node.attr) or self._labels(node.value, module, scope, depth + 1)
         if isinstance(node, ast.Subscript):
             key = node.slice.value if isinstance(node.slice, ast.Constant) else ""
-            return labels_of_name(str(key)) or self._labels(node.value, module, scope, depth + 1)
+            return self._named_like(str(key)) or self._labels(node.value, module, scope, depth + 1)
         if isinstance(node, ast.Call):
-            found = labels_of_name(last_name(node.func))
+            found = self._named_like(last_name(node.func))
             if not found and isinstance(node.func, ast.Attribute):
                 found = self._labels(node.func.value, module, scope, depth + 1)
             if not found:
@@ -252,7 +273,12 @@ class _Sides:
             for label in self._labels(node.value, callee.module, scope, depth + 2)
         }
 
+    @staticmethod
+    def _named_like(name: str) -> set[str]:
+        return set(labels_of_name(name))
 
-def labels_of_name(name: str) -> set[str]:
+
+@cache
+def labels_of_name(name: str) -> frozenset[str]:
     """Return what a name says it holds."""
-    return {label for label, pattern in NAMED_LIKE if pattern.search(name)}
+    return frozenset(label for label, pattern in NAMED_LIKE if pattern.search(name))

@@ -1,5 +1,6 @@
 """Every rule of the canon that a look can decide, in the order reports show them."""
 
+from connector_canon.reading.connector import Connector
 from connector_canon.rules import (
     allow_list,
     annotations,
@@ -16,7 +17,7 @@ from connector_canon.rules import (
 )
 from connector_canon.rules.rule import Family, Rule
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[Rule[Connector], ...] = (
     *instructions.RULES,
     *drift.RULES,
     *door.RULES,

@@ -150,7 +150,7 @@ def list_pinned(connector: Connector) -> Answer:
     )
 
 
-RULES = (
+RULES: tuple[Rule[Connector], ...] = (
     Rule(
         "CN701", FAMILY, "One function decides which attributes leave",
         "The leak comes through the attribute nobody set on purpose.",

@@ -154,7 +154,7 @@ def _no_tools(connector: Connector) -> Answer:
     return cannot_tell(f"No tool could be examined: {reason[1]}.", reason[0])
 
 
-RULES = (
+RULES: tuple[Rule[Connector], ...] = (
     Rule(
         "CN501", FAMILY, "Every tool says whether it changes anything",
         "Clients approve read-only tools by themselves; without the hint they ask a person each time.",

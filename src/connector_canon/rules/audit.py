@@ -88,7 +88,7 @@ def counted_on_disk(connector: Connector) -> Answer:
     )
 
 
-RULES = (
+RULES: tuple[Rule[Connector], ...] = (
     Rule(
         "CN1001", FAMILY, "Every call appends an audit line",
         "A tool that was forgotten makes the promise of an audit untrue for the whole connector.",

@@ -123,7 +123,7 @@ def ceilings(connector: Connector) -> Answer:
     )
 
 
-RULES = (
+RULES: tuple[Rule[Connector], ...] = (
     Rule(
         "CN1101", CI, "Tests run on push and on pull request",
         "A gate that runs on its author's laptop alone protects that laptop.",

@@ -165,7 +165,7 @@ def _import_line(module: Module, dotted: str) -> int:
     return 1
 
 
-RULES = (
+RULES: tuple[Rule[Connector], ...] = (
     Rule(
         "CN801", FAMILY, "The capability has a definition of its own",
         "Where what, how and for whom lie in one module, a second source means a second connector.",

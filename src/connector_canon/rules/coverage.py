@@ -97,7 +97,7 @@ def gaps_tested(connector: Connector) -> Answer:
     return absent("Add a test that fails on an empty list of gaps: empty means nobody looked.", connector.server.place)
 
 
-RULES = (
+RULES: tuple[Rule[Connector], ...] = (
     Rule(
         "CN901", FAMILY, "A tool without arguments declares coverage",
         "Without it the connector answers a question about what it does not hold with confidence.",

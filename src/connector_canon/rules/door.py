@@ -16,7 +16,6 @@ from connector_canon.rules.shared import place
 FAMILY = Family("3", "Two channels, one door", "door")
 API_KEY = "x-api-key"
 BEARER = "authorization"
-VERIFIERS = re.compile(r"(?:Verifier|AuthProvider|OAuthProxy|RemoteAuthProvider|OIDCProxy)$")
 QUERY_NAMES = re.compile(r"^(?:api[_-]?key|key|token|access_token)$", re.IGNORECASE)
 
 
@@ -185,7 +184,7 @@ def _http(connector: Connector) -> list[Place]:
     return [connector.http] if connector.http is not None else []
 
 
-RULES = (
+RULES: tuple[Rule[Connector], ...] = (
     Rule(
         "CN301", FAMILY, "A key is accepted in X-API-Key",
         "Many clients can set only one plain header.",

@@ -29,13 +29,13 @@ def reads_live(connector: Connector) -> Answer:
     tests = _drift_tests(connector)
     if not tests:
         return not_applicable("There is no drift test.")
-    private = [t for t in tests if t.reads_private]
+    private = [t for t in tests if t.facts.reads_private]
     if private:
         return absent(
             "The drift test reads private attributes, which another version of the framework lacks; ask list_tools().",
             *(t.place for t in private),
         )
-    live = [t for t in tests if t.reads_live]
+    live = [t for t in tests if t.facts.reads_live]
     if live:
         return present("The drift tests ask the live server.", *(t.place for t in live))
     return absent(
@@ -48,7 +48,7 @@ def fails_when_empty(connector: Connector) -> Answer:
     tests = _drift_tests(connector)
     if not tests:
         return not_applicable("There is no drift test.")
-    guarded = [t for t in tests if t.asserted_filled & {INSTRUCTIONS, TOOLS, CODES, DESCRIPTIONS}]
+    guarded = [t for t in tests if t.facts.asserted_filled & {INSTRUCTIONS, TOOLS, CODES, DESCRIPTIONS}]
     if guarded:
         return present("A drift test fails when it looked at nothing.", *(t.place for t in guarded))
     return absent(
@@ -56,7 +56,7 @@ def fails_when_empty(connector: Connector) -> Answer:
     )
 
 
-RULES = (
+RULES: tuple[Rule[Connector], ...] = (
     Rule(
         "CN201", FAMILY, "A test fails when the instructions name an unregistered tool",
         "Tools are renamed; the text that names them is not compiled.",

@@ -20,8 +20,10 @@ ORDER = re.compile(
 TICKED = re.compile(r"`([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?:\([^`]*\))?`")
 ORDERED = re.compile(r"(?:^|[\s(:>→])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\(")
 RECOMMENDED = re.compile(
-    r"(?:^\s*(?:\d+[.)]|[-*])\s*|\b(?:use|call|run|invoke|try|with|via)\s+)([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b", re.IGNORECASE | re.MULTILINE
-)  # fmt: skip
+    r"(?:^\s*(?:\d+[.)]|[-*])\s*|\b(?:use|try)\s+|\b(?:call|run|invoke)\s+`?)([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+PLAIN = re.compile(r"(?<![\w`.-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?![\w`=-])")
 CREDENTIAL = re.compile(r"X-API-Key|Bearer|API key|credential|klucz", re.IGNORECASE)
 
 
@@ -146,26 +148,21 @@ def lists_no_codes(connector: Connector) -> Answer:
 
 
 def _ghosts(connector: Connector) -> list[str]:
-    """Return the names that the instructions use as tools and that no tool has."""
     text = connector.instructions.text
     if text is None:
         return []
-    known = set(connector.tool_names)
-    ordered = set(ORDERED.findall(text.value))
-    fields = _words_of_the_project(connector)
-    ticked = {
-        name
-        for name in TICKED.findall(text.value)
-        if name.split("_")[0] in {other.split("_")[0] for other in known} and name not in fields
-    }
-    plain = {
-        name
-        for name in re.findall(r"(?<![\w`.-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?![\w`=-])", text.value)
-        if _resembles_a_tool(name, known) and name not in fields
-    }
+    return ghosts(text.value, set(connector.tool_names), _arguments(connector))
+
+
+def ghosts(text: str, known: set[str], arguments: set[str]) -> list[str]:
+    """Return the names that instructions use as tools and that no tool has; arguments may be quoted as freely."""
+    ordered = set(ORDERED.findall(text))
+    heads = {name.split("_")[0] for name in known}
+    ticked = {name for name in TICKED.findall(text) if name.split("_")[0] in heads}
+    plain = {name for name in PLAIN.findall(text) if _resembles_a_tool(name, known)}
     parts = {part for tool in known for part in tool.split("_")}
-    recommended = {n for n in RECOMMENDED.findall(text.value) if parts & set(n.split("_")) and n not in fields}
-    return sorted((ordered | ticked | plain | recommended) - known)
+    recommended = {name for name in RECOMMENDED.findall(text) if parts & set(name.split("_"))}
+    return sorted((ordered | ((ticked | plain | recommended) - arguments)) - known)
 
 
 def _resembles_a_tool(name: str, known: set[str]) -> bool:
@@ -173,8 +170,8 @@ def _resembles_a_tool(name: str, known: set[str]) -> bool:
     return any(name != tool and (name.endswith("_" + tool) or tool.endswith("_" + name)) for tool in known)
 
 
-def _words_of_the_project(connector: Connector) -> set[str]:
-    """Return argument names, which instructions may quote as freely as tools'."""
+def _arguments(connector: Connector) -> set[str]:
+    """Return the names of the tools' arguments."""
     names: set[str] = set()
     for tool in connector.tools:
         if tool.function is not None and hasattr(tool.function.node, "args"):
@@ -190,7 +187,7 @@ def _without_text(connector: Connector) -> Answer:
     return not_applicable("The server has no instructions.", place)
 
 
-RULES = (
+RULES: tuple[Rule[Connector], ...] = (
     Rule(
         "CN101", FAMILY, "The server is given instructions",
         "Instructions are in every client's prompt before the first call; without them the model guesses which tool comes first.",

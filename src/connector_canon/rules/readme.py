@@ -50,7 +50,7 @@ def checked(connector: Connector) -> Answer:
     tests = [
         t
         for t in connector.tests
-        if {README, TOOLS} <= t.touches or (README in t.touches and "describe" in t.module.text)
+        if {README, TOOLS} <= t.facts.touches or (README in t.facts.touches and "describe" in t.module.text)
     ]
     if tests:
         return present("A test compares the README with the server.", *(t.place for t in tests[:3]))
@@ -99,7 +99,7 @@ def rules_for_paths(connector: Connector) -> Answer:
     )
 
 
-RULES = (
+RULES: tuple[Rule[Connector], ...] = (
     Rule(
         "CN1301", FAMILY, "The README names every tool",
         "People choose a connector by that list.",

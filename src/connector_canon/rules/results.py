@@ -200,7 +200,7 @@ def _field_names(node: ast.AST) -> set[str]:
     return set()
 
 
-RULES = (
+RULES: tuple[Rule[Connector], ...] = (
     Rule(
         "CN601", FAMILY, "Failures carry a code from a closed set",
         "The agent branches on the code; a message is for people and changes with the first edit of style.",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from connector_canon.findings import Answer
-from connector_canon.reading.connector import Connector
+
+Subject = TypeVar("Subject")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,7 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Generic[Subject]):
     """One thing the canon asks for. Codes are stable and never used again for another rule.
 
     An essential rule decides whether its element counts as there; the others are gaps of their own.
@@ -30,10 +32,13 @@ class Rule:
     title: str
     why: str
     mend: str
-    look: Callable[[Connector], Answer]
+    look: Callable[[Subject], Answer]
     essential: bool = False
 
     @property
     def page(self) -> str:
         """Where the rule is explained, below the documentation's folder."""
         return f"rules/{self.family.page}.md#{self.code.lower()}"
+
+
+AnyRule = Rule[Any]

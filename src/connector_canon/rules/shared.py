@@ -79,6 +79,7 @@ def share(
     coverage = Coverage(unit, total, total - len(lacking))
     if not lacking:
         return present(good, *whole, coverage=coverage)
-    names = ", ".join(name for name, _ in lacking[:6]) + (f" and {len(lacking) - 6} more" if len(lacking) > 6 else "")
+    named = list(dict.fromkeys(name for name, _ in lacking))
+    names = ", ".join(named[:6]) + (f" and {len(named) - 6} more" if len(named) > 6 else "")
     places = tuple(dict.fromkeys(p for _, p in lacking))[:MOST_PLACES]
     return absent(bad.format(names=names, lacking=len(lacking), total=total), *places, coverage=coverage)

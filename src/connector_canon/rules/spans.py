@@ -53,7 +53,7 @@ def no_tenant_routing(connector: Connector) -> Answer:
     return present("No attribute routes connector traffic to a tenant's project.")
 
 
-RULES = (
+RULES: tuple[Rule[Connector], ...] = (
     Rule(
         "CN401", FAMILY, "Spans carry mcp.org_id and mcp.user_id",
         "When something goes wrong for one caller, these two tell which calls were theirs.",

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from fastmcp import Client
 
 from .clients import call, message, served, some_arguments
 from .hostile import FAILURES, SECRET, HostileProvider
-from .subject import ROOT, Subject, audit, calls, configuration, identity, keys
+from .subject import ROOT, Subject, audit, boundary, calls, configuration, errors, identity, keys
 
 FIELDS = ["at", "call_id", "tool", "status", "code", "duration_ms", "org_id", "user_id", "arguments_sha256"]
 
@@ -104,6 +105,17 @@ async def test_a_log_that_was_moved_away_is_not_written_to(subject: Subject) -> 
             path.replace(path.with_suffix(".1"))
 
 
+async def test_a_caller_without_identity_leaves_no_words(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody() -> None:
+        raise errors.ConnectorError(errors.Code.FORBIDDEN)
+
+    monkeypatch.setattr(boundary, "current_caller", nobody)
+    result = await call(subject.build(), SECRET)
+    assert result.is_error
+    (line,) = subject.audit_lines
+    assert (line["tool"], line["code"], line["org_id"]) == (calls.UNKNOWN_TOOL, "forbidden", "unknown")
+
+
 async def test_a_failure_refers_to_its_line(subject: Subject) -> None:
     mcp = subject.build(lambda: HostileProvider(FAILURES["exception"]))
     name = next(tool.name for tool in await mcp.list_tools() if not tool.parameters.get("required"))
@@ -131,6 +143,49 @@ def test_a_folder_that_cannot_be_written_to_stops_the_start(tmp_path: Path) -> N
     (tmp_path / "file").write_text("not a folder", encoding="utf-8")
     with pytest.raises(configuration.ConfigurationError, match="audit folder cannot be written"):
         audit.AuditLog(tmp_path / "file").prepare()
+
+
+def record(call_id: str) -> calls.CallRecord:
+    return calls.CallRecord(
+        call_id=call_id,
+        tool="t",
+        status="ok",
+        code=None,
+        org_id="o",
+        user_id="u",
+        arguments_sha256="0",
+        started_ns=0,
+        ended_ns=0,
+    )
+
+
+def test_a_full_disk_refuses_the_call_and_leaves_whole_lines(tmp_path: Path) -> None:
+    log = audit.AuditLog(tmp_path)
+    log.prepare()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # A file that may not grow further takes a part of a line, as a full disk does.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, before[1]))
+    try:
+        while log.path.stat().st_size < 900:
+            log.append(record("before"))
+        with pytest.raises(audit.AuditUnavailable):
+            log.append(record("too much"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    log.append(record("later"))
+    lines = [json.loads(line)["call_id"] for line in log.path.read_bytes().splitlines()]
+    assert set(lines[:-1]) == {"before"}
+    assert lines[-1] == "later"
+
+
+def test_a_folder_that_is_taken_away_is_made_anew(tmp_path: Path) -> None:
+    log = audit.AuditLog(tmp_path / "audit")
+    log.prepare()
+    for path in (tmp_path / "audit").iterdir():
+        path.unlink()
+    (tmp_path / "audit").rmdir()
+    log.append(record("first"))
+    assert json.loads(log.path.read_bytes())["call_id"] == "first"
 
 
 WRITER = """

@@ -9,10 +9,12 @@ from typing import Any
 import httpx2
 import pytest
 from fastmcp.server.dependencies import get_http_headers, get_http_request
+from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
+from starlette.routing import Mount
 
-from .clients import initialize, message, served
+from .clients import MESSAGE_HEADERS, initialize, message, served
 from .subject import ROOT, Subject, auth, configuration, identity, keys
 
 SURFACES: dict[str, tuple[str, str, dict[str, Any] | None]] = {
@@ -176,6 +178,41 @@ async def test_a_revoked_key_is_refused_at_once(subject: Subject, client: httpx2
     assert (await client.post("/mcp", json=initialize(), headers={"x-api-key": key})).status_code == 200
     assert file.revoke(file.all()[0].id)
     assert (await client.post("/mcp", json=initialize(), headers={"x-api-key": key})).status_code == 401
+
+
+def test_a_credential_is_found_behind_either_separator_of_a_query() -> None:
+    for query in (b"a=1&api_key=x", b"a=1;api_key=x", b"a=1;API%5FKEY"):
+        with pytest.raises(auth.Refusal) as refused:
+            auth.credential({"type": "http", "headers": [(b"x-api-key", b"key")], "query_string": query})
+        assert refused.value.status == 400
+
+
+@pytest.mark.parametrize("blank", ["\xa0", "\x85", "\x0b"])
+def test_what_is_no_blank_in_a_header_belongs_to_the_credential(blank: str) -> None:
+    headers = [(b"x-api-key", f" \t{blank}key{blank}\t ".encode("latin-1"))]
+    assert auth.credential({"type": "http", "headers": headers, "query_string": b""}) == f"{blank}key{blank}"
+
+
+@pytest.mark.parametrize("content", [["CANARY-7f3a"], {"jsonrpc": "2.0", "id": 1, "method": ["CANARY-7f3a"]}])
+async def test_a_message_that_cannot_be_read_is_not_quoted(client: httpx2.AsyncClient, key: str, content: Any) -> None:
+    response = await client.post("/mcp", json=content, headers={"x-api-key": key})
+    assert response.status_code == 400
+    assert response.json()["error"]["message"]
+    assert "CANARY" not in response.text
+    assert "\n" not in response.json()["error"]["message"]
+
+
+async def test_a_host_application_can_mount_it_before_its_provider_is_there(subject: Subject, key: str) -> None:
+    inner = subject.build(lambda: None).http_app(path="/", stateless_http=True)
+    host = Starlette(routes=[Mount("/mcp", app=inner)])
+    transport = httpx2.ASGITransport(app=host)
+    async with inner.lifespan(inner), httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as connected:
+        for headers, status in (({}, 401), ({"x-api-key": "wrong"}, 401), ({"x-api-key": key}, 200)):
+            response = await connected.post("/mcp/", json=initialize(), headers={**MESSAGE_HEADERS, **headers})
+            assert response.status_code == status
+        assert (await connected.get("/mcp/health")).status_code == 200
+        assert (await connected.get("/mcp/nothing")).status_code == 401
+        assert (await connected.get("/mcp/.well-known/openid-configuration")).status_code == 404
 
 
 async def test_the_credential_goes_no_further(subject: Subject, key: str) -> None:

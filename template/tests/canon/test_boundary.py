@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
+from fastmcp.tools import Tool
 
 from .clients import ERAS, call, everything, some_arguments, text_of
 from .hostile import FAILURES, SECRET, HostileProvider
@@ -24,22 +25,29 @@ async def the_first(mcp: FastMCP, *, needs_arguments: bool) -> Any:
     return next(tool for tool in tools if bool(tool.parameters.get("required")) is needs_arguments)
 
 
+def validator(tool: Tool) -> Any:
+    assert tool.output_schema is not None, f"{tool.name} publishes no schema for its result."
+    kind = jsonschema.validators.validator_for(tool.output_schema)
+    kind.check_schema(tool.output_schema)
+    return kind(tool.output_schema)
+
+
 @pytest.mark.parametrize("era", ERAS)
 async def test_every_answer_is_an_envelope_of_its_published_schema(subject: Subject, era: Any) -> None:
     providers: list[Callable[[], Any] | None] = [None, lambda: None]
     providers += [partial(HostileProvider, fail) for fail in FAILURES.values()]
+    tools = await subject.build().list_tools()
+    published = {tool.name: validator(tool) for tool in tools}
     seen = set()
     for get_provider in providers:
-        mcp = subject.build(get_provider)
-        async with Client(mcp, mode=era) as client:
-            for tool in await mcp.list_tools():
-                assert tool.output_schema is not None, f"{tool.name} publishes no schema for its result."
+        async with Client(subject.build(get_provider), mode=era) as client:
+            for tool in tools:
                 for arguments in (some_arguments(tool.parameters), {"no_such_argument": 1}):
                     result = await client.call_tool(tool.name, arguments, raise_on_error=False)
                     content = result.structured_content
                     assert content is not None
                     assert set(content) >= ENVELOPE
-                    jsonschema.validate(content, tool.output_schema)
+                    published[tool.name].validate(content)
                     reason = (content["detail"] or {}).get("reason")
                     code = content["code"] and errors.Code(content["code"])
                     assert result.is_error is bool(code and errors.is_raised(code, reason))

@@ -1,6 +1,7 @@
 """Elements 4 and 7: who called stands on the span, and nothing that is not on the list leaves the process."""
 
 import ast
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -163,6 +164,21 @@ async def test_a_failure_leaves_its_class_and_its_code(subject: Subject) -> None
     assert attributes["mcp.code"] == "upstream_unavailable"
     assert received.spans[0].status.code == 2
     assert not received.spans[0].status.message
+
+
+async def test_a_cancelled_call_is_a_failed_span(subject: Subject) -> None:
+    def cancel() -> None:
+        raise asyncio.CancelledError
+
+    with collector() as received:
+        mcp = subject.build(lambda: HostileProvider(cancel), otlp_endpoint=received.address)
+        name = next(tool.name for tool in await mcp.list_tools() if not tool.parameters.get("required"))
+        async with Client(mcp):
+            with pytest.raises(asyncio.CancelledError):
+                await mcp.call_tool(name, {})
+    (span,) = received.spans
+    assert values(list(span.attributes))["mcp.status"] == "failed"
+    assert span.status.code == 2
 
 
 async def test_a_host_keeps_its_own_tracing(subject: Subject) -> None:

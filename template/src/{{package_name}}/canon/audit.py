@@ -3,20 +3,26 @@
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from filelock import FileLock, Timeout
-
 from .calls import CallRecord
 from .configuration import ConfigurationError
 
+if sys.platform != "win32":
+    import fcntl
+else:
+    from filelock import FileLock
+
 FILE_NAME: Final = "audit.jsonl"
 LOCK_SECONDS: Final = 5.0
+LOCK_PAUSE_SECONDS: Final = 0.001
 OWNER_ONLY: Final = 0o600
-APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 
 
 class AuditUnavailable(Exception):
@@ -35,7 +41,7 @@ class AuditLog:
     def __init__(self, folder: Path, *, fsync: bool = False) -> None:
         self.path: Final = folder / FILE_NAME
         self._fsync = fsync
-        self._lock = FileLock(folder / f".{FILE_NAME}.lock", mode=OWNER_ONLY, timeout=LOCK_SECONDS, is_singleton=False)
+        self._lock: Final = folder / f".{FILE_NAME}.lock"
 
     def prepare(self) -> None:
         """Make the folder, and make sure that lines can be written to it.
@@ -45,9 +51,9 @@ class AuditLog:
         """
         try:
             self.check()
-            with self._lock:
+            with _locked(self._lock):
                 pass
-        except (OSError, AuditUnavailable, Timeout):
+        except (OSError, AuditUnavailable):
             raise ConfigurationError(
                 "The audit folder cannot be written to: set AUDIT_DIR to another one, or change its owner."
             ) from None
@@ -69,30 +75,62 @@ class AuditLog:
         line = _line(call)
         try:
             # The file is opened by name under the lock, so that a rotated one is never written to.
-            with self._lock:
+            with _locked(self._lock):
                 descriptor = self._open()
                 try:
+                    before = os.fstat(descriptor).st_size
                     if os.write(descriptor, line) != len(line):
+                        # A full disk takes a part of a line, and the next line must not continue it.
+                        os.ftruncate(descriptor, before)
                         raise AuditUnavailable
                     if self._fsync:
                         os.fsync(descriptor)
                 finally:
                     os.close(descriptor)
-        except (OSError, Timeout):
+        except OSError:
             raise AuditUnavailable from None
 
     def _open(self) -> int:
         try:
-            return os.open(self.path, APPEND, OWNER_ONLY)
-        except FileNotFoundError:
-            pass
+            return _opened(self.path, os.O_WRONLY | os.O_APPEND)
         except OSError:
             raise AuditUnavailable from None
+
+
+def _opened(path: Path, flags: int) -> int:
+    """Open a file, making it and its folder where they are missing."""
+    try:
+        return os.open(path, flags | os.O_CREAT, OWNER_ONLY)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, flags | os.O_CREAT, OWNER_ONLY)
+
+
+if sys.platform != "win32":
+
+    @contextmanager
+    def _locked(path: Path) -> Iterator[None]:
+        """Keep other processes and threads out. Each use opens the lock anew, so a fork shares none with its parent."""
+        descriptor = _opened(path, os.O_RDWR)
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            return os.open(self.path, APPEND, OWNER_ONLY)
-        except OSError:
-            raise AuditUnavailable from None
+            until = time.monotonic() + LOCK_SECONDS
+            while True:
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > until:
+                        raise
+                    time.sleep(LOCK_PAUSE_SECONDS)
+            yield
+        finally:
+            os.close(descriptor)
+
+else:
+
+    def _locked(path: Path) -> FileLock:
+        """Keep other processes and threads out."""
+        return FileLock(path, timeout=LOCK_SECONDS, is_singleton=False)
 
 
 def _line(call: CallRecord) -> bytes:

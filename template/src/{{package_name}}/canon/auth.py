@@ -16,9 +16,10 @@ from fastmcp.server.auth import AccessToken, TokenVerifier
 from fastmcp.server.auth.auth import TokenVerificationError
 from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp_types import INVALID_PARAMS, PARSE_ERROR
 from starlette.authentication import AuthCredentials
 from starlette.middleware import Middleware
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .configuration import ConfigurationError
 from .identity import IDENTITY, Caller
@@ -34,7 +35,10 @@ QUERY_CREDENTIALS: Final = frozenset(
     {"access_token", "api_key", "apikey", "api-key", "auth", "authorization", "key", "token", "x-api-key"}
 )
 CREDENTIAL_HEADERS: Final = frozenset({b"authorization", b"cookie", b"proxy-authorization", b"x-api-key"})
+BLANKS: Final = " \t"
+"""What may surround the value of a header (RFC 9110, section 5.5)."""
 JSON_WEB_TOKEN: Final = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
+UNREADABLE: Final = 400
 UNAUTHORIZED: Final = -32001
 """JSON-RPC error code of a refusal; clients show its message only when `id` is null."""
 
@@ -54,7 +58,7 @@ def credential(scope: Scope, sentences: Sentences = ENGLISH) -> str:
     Raises:
         Refusal: 401 there is none, 400 there are two that disagree or one stands in the query string.
     """
-    query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+    query = parse_qsl(scope.get("query_string", b"").decode("latin-1").replace(";", "&"), keep_blank_values=True)
     if any(name.lower() in QUERY_CREDENTIALS for name, _ in query):
         raise Refusal(400, f"{sentences.key_in_address} {sentences.how_to_send}", "invalid_request")
     keys = _header(scope, b"x-api-key")
@@ -68,12 +72,12 @@ def credential(scope: Scope, sentences: Sentences = ENGLISH) -> str:
 
 
 def _header(scope: Scope, name: bytes) -> list[str]:
-    return [value.decode("latin-1").strip() for key, value in scope["headers"] if key.lower() == name]
+    return [value.decode("latin-1").strip(BLANKS) for key, value in scope["headers"] if key.lower() == name]
 
 
 def _bearer(value: str) -> str:
     scheme, _, token = value.partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else ""
+    return token.strip(BLANKS) if scheme.lower() == "bearer" else ""
 
 
 class Door(TokenVerifier):
@@ -172,7 +176,7 @@ class _Doorway:
         scope["headers"].append((b"authorization", b"Bearer admitted"))
         scope["user"] = AuthenticatedUser(access)
         scope["auth"] = AuthCredentials([])
-        return await self.app(scope, receive, send)
+        return await self.app(scope, receive, _Plainly(send))
 
     async def _refuse(self, send: Send, refusal: Refusal) -> None:
         error = {"code": UNAUTHORIZED, "message": refusal.message}
@@ -184,6 +188,43 @@ class _Doorway:
                 challenge += f', error="{refusal.challenge}"'
             headers.append((b"www-authenticate", challenge.encode()))
         await _respond(send, refusal.status, body, headers)
+
+
+class _Plainly:
+    """Sends a response on, and of a message that could not be read says that much: its text quotes the message."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._start: Message | None = None
+        self._body = b""
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] == UNREADABLE:
+            self._start = message
+        elif self._start is None:
+            await self._send(message)
+        else:
+            self._body += message.get("body", b"")
+            if not message.get("more_body"):
+                await self._finish(self._start, message)
+
+    async def _finish(self, start: Message, message: Message) -> None:
+        body = _plain(self._body)
+        kept = [(name, value) for name, value in start["headers"] if name.lower() != b"content-length"]
+        self._start = None
+        await self._send({**start, "headers": [*kept, (b"content-length", str(len(body)).encode())]})
+        await self._send({**message, "body": body})
+
+
+def _plain(body: bytes) -> bytes:
+    try:
+        answer = json.loads(body)
+        if answer["id"] is None and answer["error"]["code"] in (PARSE_ERROR, INVALID_PARAMS):
+            answer["error"]["message"] = answer["error"]["message"].partition(":")[0]
+            return json.dumps(answer).encode()
+    except (ValueError, KeyError, TypeError, AttributeError):
+        pass
+    return body
 
 
 def _take_credentials(scope: Scope) -> None:

@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
 import fastmcp
@@ -17,6 +18,7 @@ from fastmcp.exceptions import AuthorizationError, DisabledError, NotFoundError,
 from fastmcp.resources import ResourceContent, ResourceResult
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool, ToolResult
+from fastmcp.tools.base import InputRequiredToolResult
 from mcp import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
@@ -125,6 +127,7 @@ class Boundary(Middleware):
         try:
             call.caller = current_caller()
             self._audit.check()
+            call.tool = context.message.name
             result = self._accepted(await call_next(await _decoded(context)))
             call.answered(result)
         except Exception as error:
@@ -148,17 +151,19 @@ class Boundary(Middleware):
     def _finish(self, call: "_Call") -> bool:
         """Write the audit line and the span, and return whether the line was written."""
         record = call.record()
-        with suppress(Exception):
-            self._telemetry.record(record)
         try:
             self._audit.append(record)
+            written = True
         except AuditUnavailable:
             log.error("The audit line of call %s could not be written; the call is refused.", call.call_id)
-            return False
-        return True
+            record = replace(record, status=str(Status.FAILED), code=Code.UPSTREAM_UNAVAILABLE)
+            written = False
+        with suppress(Exception):
+            self._telemetry.record(record)
+        return written
 
     def _accepted(self, result: ToolResult) -> ToolResult:
-        if self._envelopes_only and not isinstance(result, Answer):
+        if self._envelopes_only and not isinstance(result, Answer | InputRequiredToolResult):
             log.error("A tool returned something other than an Answer.")
             raise ConnectorError(Code.UPSTREAM_UNAVAILABLE, reason=Reason.INTERNAL)
         if isinstance(result, Answer) and _size(result) > RESULT_LIMIT:
@@ -196,7 +201,7 @@ class _Call:
 
     def __init__(self, message: CallToolRequestParams) -> None:
         self.call_id: Final = uuid.uuid4().hex
-        self.tool = message.name
+        self.tool = UNKNOWN_TOOL
         self.caller = NOBODY
         self.status = str(Status.FAILED)
         self.code: Code | None = None

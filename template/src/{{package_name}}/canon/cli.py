@@ -2,13 +2,16 @@
 
 import argparse
 import asyncio
+import signal
 import sys
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Generic, TypeVar
 
-from .wire import reserve_stdout
+from .wire import reserve_stdin, reserve_stdout
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -54,7 +57,8 @@ def run(
     except Exception as error:
         return _explain(error)
     finally:
-        wire.close()
+        with suppress(BrokenPipeError):
+            wire.close()
 
 
 def _explain(error: Exception) -> int:
@@ -110,11 +114,17 @@ class _Commands(Generic[Settings]):
 
     def _serve(self, command: argparse.Namespace, settings: Settings) -> int:
         from .audit import AuditLog
+        from .configuration import ConfigurationError
 
         AuditLog(settings.audit_path).prepare()
         if getattr(command, "http", False):
             return self._serve_http(command, settings)
+        if sys.stdin is None:
+            raise ConfigurationError("The input is closed: over stdio, a client starts this process and keeps it open.")
         server = self._imported(settings).build(settings)
+        end = reserve_stdin(self._wire)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: end())
         asyncio.run(server.run_stdio_async(show_banner=False))
         return 0
 
@@ -129,6 +139,7 @@ class _Commands(Generic[Settings]):
             )
         from .http import http_app, listen, serve
 
+        signal.signal(signal.SIGTERM, _end)
         app = http_app(self._imported(settings).build(settings), settings.public_hosts)
         asyncio.run(serve(app, listen(command.host, command.port)))
         return 0
@@ -179,6 +190,11 @@ class _Commands(Generic[Settings]):
     def _print(self, text: str) -> None:
         self._wire.write(f"{text}\n".encode())
         self._wire.flush()
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """End as if the work were done, so that what is still to be sent is sent."""
+    raise SystemExit(0)
 
 
 def _caller(command: argparse.Namespace) -> "Caller":

@@ -1,5 +1,6 @@
 """The six stable codes, and the one exception that carries them."""
 
+import logging
 from enum import StrEnum
 from typing import Final
 
@@ -73,4 +74,5 @@ class ConnectorError(ToolError):
         self.reason: Final = reason
         self.retry_after_seconds: Final = retry_after_seconds
         self.retryable: Final = retryable
-        super().__init__(self.message or self.code)
+        # FastMCP logs what a tool raises; an ordinary refusal is an answer and no error of the server.
+        super().__init__(self.message or self.code, log_level=logging.DEBUG)

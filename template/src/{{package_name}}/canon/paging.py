@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from pydantic import BaseModel
+from pydantic_core import to_json
 
 from .errors import Code, ConnectorError
 from .sentences import ENGLISH, Sentences
@@ -52,6 +53,9 @@ def that_fit(
 ) -> Sequence[Item | None]:
     """Return the first items that fit one result, as JSON and as the lines a person reads. Nothing takes no room."""
     room = limit - ROOM_FOR_THE_REST
+    readable = [item for item in items if item is not None]
+    if len(to_json(readable)) + len(json.dumps([line(item) for item in readable], ensure_ascii=False)) <= room:
+        return items
     for count, item in enumerate(items):
         if item is None:
             continue

@@ -1,7 +1,9 @@
 """The envelope of every answer, and three states that cannot lie."""
 
+import copy
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import cache
 from typing import Any, Generic, Self, TypeVar
 
 from fastmcp.tools import ToolResult
@@ -102,6 +104,11 @@ def output_schema(envelope: type[Envelope[Any]]) -> dict[str, Any]:
 
     Every answer of the tool fits it, also a failed one, which holds the envelope and nothing more.
     """
+    return copy.deepcopy(_output_schema(envelope))
+
+
+@cache
+def _output_schema(envelope: type[Envelope[Any]]) -> dict[str, Any]:
     schema = envelope.model_json_schema(mode="serialization")
     schema["required"] = list(Envelope.model_fields)
     for model in (schema, *schema.get("$defs", {}).values()):
@@ -110,6 +117,8 @@ def output_schema(envelope: type[Envelope[Any]]) -> dict[str, Any]:
         model.pop("title", None)
         for field in model.get("properties", {}).values():
             field.pop("title", None)
+            # Every field is always there, so a default says nothing.
+            field.pop("default", None)
     return schema
 
 
@@ -123,7 +132,9 @@ class Answer(ToolResult):
 
     def __init__(self, envelope: Envelope[Any], listing: str = "") -> None:
         reason = envelope.detail.reason if envelope.detail else None
-        super().__init__(
+        # Past the framework's constructor, which would serialise what is JSON already.
+        BaseModel.__init__(
+            self,
             content=[TextContent(type="text", text=prose(envelope, listing))],
             structured_content=envelope.model_dump(mode="json"),
             is_error=envelope.code is not None and is_raised(envelope.code, reason),

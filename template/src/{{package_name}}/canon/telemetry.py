@@ -20,13 +20,15 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 from opentelemetry.util.types import AttributeValue
 
-from .calls import CallRecord
+from .calls import CANCELLED, CallRecord
 from .errors import Code
 from .results import Status as AnswerStatus
 
 SPAN_NAME: Final = "tools/call"
 SCOPE_NAME: Final = "mcp.connector"
-FLUSH_MILLISECONDS: Final = 5_000
+FLUSH_MILLISECONDS: Final = 3_000
+EXPORT_SECONDS: Final = 3.0
+"""A collector that is away holds the end of the process up for no longer."""
 WORD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,127}")
 CLASS_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -78,6 +80,7 @@ class AllowListExporter(SpanExporter):
     def __init__(self, exporter: SpanExporter, rules: Mapping[str, Rule] = SPAN_ATTRIBUTES) -> None:
         self._exporter = exporter
         self._rules = rules
+        self._resources: tuple[Resource, Resource] | None = None
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Export what the allow-list leaves of each span."""
@@ -98,7 +101,7 @@ class AllowListExporter(SpanExporter):
             name=SPAN_NAME,
             context=_bare(span.get_span_context()),
             parent=_bare(span.parent),
-            resource=Resource(allowed(span.resource.attributes, RESOURCE_ATTRIBUTES)),
+            resource=self._resource(span.resource),
             attributes=allowed(span.attributes, self._rules),
             events=(),
             links=(),
@@ -108,6 +111,12 @@ class AllowListExporter(SpanExporter):
             end_time=span.end_time,
             instrumentation_scope=InstrumentationScope(SCOPE_NAME),
         )
+
+    def _resource(self, resource: Resource) -> Resource:
+        # Spans of one provider share one resource, which cannot change.
+        if self._resources is None or self._resources[0] is not resource:
+            self._resources = resource, Resource(allowed(resource.attributes, RESOURCE_ATTRIBUTES))
+        return self._resources[1]
 
 
 def _bare(context: SpanContext | None) -> SpanContext | None:
@@ -148,11 +157,13 @@ class Telemetry:
         """Export one finished call."""
         if not self._enabled:
             return
+        # A span has the three states of an answer; the audit line keeps that a call was cancelled.
+        status = AnswerStatus.FAILED if call.status == CANCELLED else call.status
         attributes: dict[str, AttributeValue] = {
             "mcp.org_id": call.org_id,
             "mcp.user_id": call.user_id,
             "mcp.tool": call.tool,
-            "mcp.status": call.status,
+            "mcp.status": str(status),
             "mcp.duration_ms": call.duration_ms,
         }
         if call.code is not None:
@@ -166,7 +177,7 @@ class Telemetry:
         span = self._tracer.start_span(
             SPAN_NAME, context=Context(), kind=SpanKind.SERVER, attributes=attributes, start_time=call.started_ns
         )
-        span.set_status(StatusCode.ERROR if call.status == AnswerStatus.FAILED else StatusCode.OK)
+        span.set_status(StatusCode.ERROR if status == AnswerStatus.FAILED else StatusCode.OK)
         span.end(call.ended_ns)
 
     async def flush(self) -> None:
@@ -176,4 +187,6 @@ class Telemetry:
 
 def otlp_exporter(endpoint: str, headers: Mapping[str, str]) -> SpanExporter:
     """Return an OTLP/HTTP exporter for the full address of a collector."""
-    return OTLPSpanExporter(endpoint=endpoint, headers=headers, compression=Compression.NoCompression, timeout=10)
+    return OTLPSpanExporter(
+        endpoint=endpoint, headers=headers, compression=Compression.NoCompression, timeout=EXPORT_SECONDS
+    )

@@ -13,7 +13,7 @@ from ..canon.errors import Code, ConnectorError
 from ..canon.results import Sealed
 from . import words
 
-FAMILY: Final = "EU digital acts"
+FAMILY: Final = words.FAMILY
 IDENTIFIER: Final = re.compile(r"3[0-9]{4}[A-Z]{1,2}[0-9]{4}")
 """A CELEX number of legislation: 3, year, type, number."""
 PAGE_LIMIT: Final = 50

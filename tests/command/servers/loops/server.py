@@ -10,7 +10,7 @@ for _tool in (search_all, read_one):
     mcp.tool(_tool, annotations=READ_ONLY)
 
 for name, function in {"remove": delete_one}.items():
-    mcp.add_tool(function, name=name)
+    mcp.tool(function, name=name)
 
 for extra in [*tools.MORE]:
     mcp.tool(extra)

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 import anyio.to_thread
 from pydantic import ValidationError
 
+from ...canon.configuration import ConfigurationError
 from ...canon.errors import Code, ConnectorError, Reason
 from ..definition import FAMILY, FamilyCount, Identifier, Page, Query, Record, no_such_record, search_text
 
@@ -103,8 +104,15 @@ class CacheStore:
         self._path = path
 
     async def store(self, records: Sequence[Record], captured_at: datetime.date) -> None:
-        """Store these records instead of what was there."""
-        await anyio.to_thread.run_sync(self._store, records, captured_at)
+        """Store these records instead of what was there.
+
+        Raises:
+            ConfigurationError: the file cannot be written.
+        """
+        try:
+            await anyio.to_thread.run_sync(self._store, records, captured_at)
+        except (OSError, sqlite3.Error):
+            raise ConfigurationError("The stored records cannot be written: set DATABASE to another file.") from None
 
     def _store(self, records: Sequence[Record], captured_at: datetime.date) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,22 @@
+"""Answers to the template's questions: one file for each connector of a fleet, and a set that covers the rest."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from tests.rendering import ROOT
+
+ANSWERS: Final[dict[str, dict[str, Any]]] = {
+    path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(Path(__file__).parent.glob("*.yml"))
+}
+FORM: Final[dict[str, Any]] = yaml.safe_load((ROOT / "copier.yml").read_text(encoding="utf-8"))
+QUESTIONS: Final[dict[str, dict[str, Any]]] = {
+    name: question for name, question in FORM.items() if not name.startswith("_") and question.get("when") is not False
+}
+"""What people are asked; settings and computed answers are left out."""
+
+
+def values_of(choices: dict[str, Any] | list[Any]) -> list[Any]:
+    """Return what can be chosen, whether or not each choice has a label."""
+    return list(choices.values() if isinstance(choices, dict) else choices)

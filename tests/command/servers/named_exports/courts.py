@@ -1,0 +1,6 @@
+__all__ = ["list_courts"]
+
+
+def list_courts() -> str:
+    """List."""
+    return ""
