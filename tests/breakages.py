@@ -1580,5 +1580,65 @@ BREAKAGES: Final = (
         ),
         "test_surface::test_the_server_says_which_version_it_is",
     ),
+    breakage(
+        "a semicolon hides a credential in the address",
+        "3 door",
+        canon("auth", '.decode("latin-1").replace(";", "&"), keep_blank', '.decode("latin-1"), keep_blank'),
+        "test_auth::test_a_credential_is_found_behind_either_separator_of_a_query",
+    ),
+    breakage(
+        "whatever looks blank is cut from a key",
+        "3 door",
+        canon("auth", '.decode("latin-1").strip(BLANKS) for', '.decode("latin-1").strip() for'),
+        "test_auth::test_what_is_no_blank_in_a_header_belongs_to_the_credential",
+    ),
+    breakage(
+        "a message that cannot be read is quoted",
+        "3 door",
+        canon(
+            "auth",
+            'answer["error"]["message"] = answer["error"]["message"].partition(":")[0]',
+            'answer["error"]["message"] = str(answer["error"]["message"])',
+        ),
+        "test_auth::test_a_message_that_cannot_be_read_is_not_quoted",
+    ),
+    breakage(
+        "the door forgets that it may be mounted",
+        "3 door",
+        canon("auth", 'scope["path"].removeprefix(scope.get("root_path", ""))', 'scope["path"]'),
+        "test_auth::test_a_host_application_can_mount_it_before_its_provider_is_there",
+    ),
+    breakage(
+        "a refused caller's words are recorded",
+        "audit",
+        canon("boundary", "self.tool = UNKNOWN_TOOL", "self.tool = message.name"),
+        "test_audit::test_a_caller_without_identity_leaves_no_words",
+    ),
+    breakage(
+        "half a line stays when the disk is full",
+        "audit",
+        canon("audit", "                        os.ftruncate(descriptor, before)\n", ""),
+        "test_audit::test_a_full_disk_refuses_the_call_and_leaves_whole_lines",
+    ),
+    breakage(
+        "a folder that is gone stays gone",
+        "audit",
+        canon(
+            "audit",
+            "        line = _line(call)\n",
+            "        line = _line(call)\n        if not self.path.parent.exists():\n            raise AuditUnavailable\n",
+        ),
+        "test_audit::test_a_folder_that_is_taken_away_is_made_anew",
+    ),
+    breakage(
+        "a cancelled call is a good span",
+        "4 caller",
+        canon(
+            "telemetry",
+            "AnswerStatus.FAILED if call.status == CANCELLED else call.status",
+            "call.status",
+        ),
+        "test_telemetry::test_a_cancelled_call_is_a_failed_span",
+    ),
 )
 """Every row. A gate that no row turns red has not been shown to be one."""
