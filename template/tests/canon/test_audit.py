@@ -193,7 +193,11 @@ import sys
 from pathlib import Path
 from {package}.canon.audit import AuditLog
 from {package}.canon.calls import CallRecord
-log = AuditLog(Path(sys.argv[1]))
+folder = Path(sys.argv[1])
+log = AuditLog(folder)
+(folder / f"ready-{{sys.argv[3]}}").touch()
+while not (folder / "go").exists():
+    pass
 for number in range(int(sys.argv[2])):
     call_id = f"{{sys.argv[3]}}-{{number}}"
     log.append(CallRecord(call_id=call_id, tool="t", status="ok", code=None, org_id="o", user_id="u",
@@ -202,7 +206,7 @@ for number in range(int(sys.argv[2])):
 
 
 def test_processes_and_a_rotation_lose_no_line(subject: Subject, tmp_path: Path) -> None:
-    folder, count = tmp_path / "shared", 150
+    folder, count = tmp_path / "shared", 600
     folder.mkdir()
     program = WRITER.format(package=subject.package)
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
@@ -210,6 +214,10 @@ def test_processes_and_a_rotation_lose_no_line(subject: Subject, tmp_path: Path)
         subprocess.Popen([sys.executable, "-c", program, str(folder), str(count), str(name)], env=environment)
         for name in range(2)
     ]
+    # They begin together, or on a busy machine one would be done before the other starts.
+    while len(list(folder.glob("ready-*"))) < len(writers):
+        assert all(writer.poll() is None for writer in writers)
+    (folder / "go").touch()
     current, rotated = folder / audit.FILE_NAME, folder / "audit.1"
     while not rotated.exists():
         if current.exists() and current.stat().st_size > 1_000:
