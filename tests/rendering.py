@@ -124,8 +124,13 @@ def commit(project: Path, message: str = "change") -> None:
 def interpreters(names: Sequence[str] = ("3.11", "3.12", "3.13")) -> dict[str, str]:
     """Return the Python interpreters on this machine by version, as uv finds them."""
     found = {}
+    # The shims of pyenv answer for versions that are not switched on, with an error; its own folders do not.
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob("versions/*/bin")
+    path = os.pathsep.join([*map(str, sorted(pyenv)), os.environ["PATH"]])
     for name in names:
-        done = subprocess.run([*UV, "python", "find", name], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*UV, "python", "find", name], capture_output=True, text=True, check=False, env={**os.environ, "PATH": path}
+        )
         if done.returncode == 0:
             found[name] = done.stdout.strip()
     return found
