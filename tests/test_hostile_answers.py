@@ -28,7 +28,7 @@ SPOKEN: Final = {"LICENSE", "README.md", ".copier-answers.yml", "pyproject.toml"
 """The files that hold sentences of the answers."""
 STATIC: Final = ("src/*/canon/*", "tests/canon/test_*")
 """No answer is in them, and to render them again for every string takes its time."""
-NASTIEST: Final = ["jinja", "triple quotes", "backslashes", "hundred characters", "script", "marker"]
+NASTIEST: Final = ["jinja", "triple quotes", "backslashes", "hundred characters", "script", "format field"]
 
 
 class Form:
