@@ -1627,6 +1627,8 @@ BREAKAGES: Final = (
             "        line = _line(call)\n",
             "        line = _line(call)\n        if not self.path.parent.exists():\n            raise AuditUnavailable\n",
         ),
+        "test_audit::test_a_call_that_cannot_be_read_writes_a_line",
+        "test_audit::test_a_caller_without_identity_leaves_no_words",
         "test_audit::test_a_folder_that_is_taken_away_is_made_anew",
     ),
     breakage(
