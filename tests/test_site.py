@@ -49,7 +49,7 @@ def test_the_readme_shows_what_its_command_prints(connector: Environment, tmp_pa
     question = first.body.splitlines()[-1]
     assert carry_out(question, connector, editable(connector, tmp_path), fails=False) == answer.body
     assert second.body == "bash .ci/run\n"
-    assert "\npython -m pytest -q -n 2\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "python -m pytest -q -n 2\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
 def test_the_readme_links_to_what_is_there() -> None:
