@@ -32,6 +32,8 @@ class Examination:
     place: Path
     green: frozenset[str]
     red: dict[str, str]
+    ended: str
+    """Why the run did not come to its own end; empty if it did."""
 
 
 class Examiner:
@@ -52,6 +54,7 @@ class Examiner:
             place=Path(answer["place"]),
             green=frozenset(_function(test) for test in answer["green"]),
             red={_function(test): reason for test, reason in answer["red"].items()},
+            ended=answer["ended"],
         )
 
 
@@ -78,7 +81,7 @@ def copy(connector: Environment, tmp_path: Path) -> Path:
 
 def expect(breakage: Breakage, found: Examination) -> None:
     silent = sorted(set(breakage.gates) - set(found.red))
-    assert not silent, f"{breakage.name}: {', '.join(silent)} did not notice."
+    assert not silent, f"{breakage.name}: {', '.join(silent)} did not notice. {found.ended}"
     others = {test: reason for test, reason in found.red.items() if test not in breakage.gates}
     assert not others, f"{breakage.name}: red beside its gates:\n" + "\n".join(f"{t}\n{r}" for t, r in others.items())
 
@@ -102,6 +105,7 @@ def test_every_gate_has_a_breakage(connector: Environment) -> None:
 def test_an_unbroken_copy_is_green(copy: Path, examiner: Examiner) -> None:
     found = examiner.examine(copy, NAMED)
     assert found.place.is_relative_to(copy), f"The gates examined {found.place} and not the copy."
+    assert not found.ended, found.ended
     assert not found.red, found.red
     assert found.green == set(NAMED)
 
@@ -116,6 +120,7 @@ def test_a_breakage_turns_its_gates_red(breakage: Breakage, copy: Path, examiner
 @pytest.mark.slow
 def test_the_whole_suite_of_an_unbroken_copy_is_green(copy: Path, examiner: Examiner) -> None:
     found = examiner.examine(copy, WHOLE_SUITE)
+    assert not found.ended, found.ended
     assert not found.red, found.red
 
 
