@@ -12,6 +12,7 @@ import yaml
 from cookiecutter.exceptions import FailedHookException
 from cookiecutter.main import cookiecutter
 
+from tests.answers import QUESTIONS
 from tests.rendering import ROOT, commit, files, git, render
 
 Cut = Callable[..., Path]
@@ -45,16 +46,6 @@ REFUSED: dict[str, dict[str, Any]] = {
 }
 
 
-def questions() -> dict[str, dict[str, Any]]:
-    """Return the questions of copier.yml that somebody is asked."""
-    content = yaml.safe_load((ROOT / "copier.yml").read_text(encoding="utf-8"))
-    return {
-        name: question
-        for name, question in content.items()
-        if not name.startswith("_") and question.get("when") is not False
-    }
-
-
 @pytest.fixture
 def cut(tmp_path: Path) -> Cut:
     """Cookiecutter without anybody's configuration."""
@@ -74,9 +65,8 @@ def cut(tmp_path: Path) -> Cut:
 def test_both_ask_the_same_questions() -> None:
     content = json.loads((ROOT / "cookiecutter.json").read_text(encoding="utf-8"))
     prompts = content.pop("__prompts__")
-    asked = questions()
-    assert list(content) == list(asked)
-    for name, question in asked.items():
+    assert list(content) == list(QUESTIONS)
+    for name, question in QUESTIONS.items():
         prompt, default = prompts[name], content[name]
         choices = question.get("choices")
         if isinstance(choices, dict):
@@ -107,7 +97,7 @@ def test_typed_answers_are_taken_as_they_are(
 ) -> None:
     name = "{{ 7*7 }} {% raw %}"
     typed = {"connector_name": name, "connector_slug": "typed", "postgres": "y"}
-    lines = "".join(f"{typed.get(question, '')}\n" for question in questions())
+    lines = "".join(f"{typed.get(question, '')}\n" for question in QUESTIONS)
     monkeypatch.setattr("sys.stdin", io.StringIO(lines))
     project = cut(template, {}, no_input=False)
     answers = {"connector_name": name, "connector_slug": "typed", "postgres": True}

@@ -57,7 +57,7 @@ def fleet_template(template: Path, tmp_path: Path) -> Path:
     git("tag", OLDER, cwd=clone)
     git("commit", "-q", "--allow-empty", "-m", "now", cwd=clone)
     git("tag", "-f", VERSION, cwd=clone)
-    rendered = clone / "template" / "src" / "{{package_name}}"
+    rendered = clone / "template" / "{{package_folder}}"
     add(rendered / "canon" / "paging.py", "\n# The template's.\n")
     server = rendered / "server.py.jinja"
     server.write_text(server.read_text(encoding="utf-8").replace('"""', '"""Changed: ', 1), encoding="utf-8")

@@ -143,6 +143,7 @@ def test_the_answers_are_kept_and_nothing_else(rendering: Rendering, template: P
     kept = yaml.safe_load((rendering.folder / ".copier-answers.yml").read_text(encoding="utf-8"))
     assert kept.pop("_src_path") == str(template)
     assert kept.pop("_commit") == VERSION
+    assert kept.pop("mode") == "new"
     assert set(kept) == set(QUESTIONS)
     assert {name: kept[name] for name in rendering.answers} == rendering.answers
 

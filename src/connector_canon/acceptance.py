@@ -22,6 +22,8 @@ class Accepted:
 def accepted_in(path: Path, baseline: Path | None) -> tuple[Accepted, ...]:
     """Read `[tool.canon] accepted` of the project's pyproject.toml, or of the file named as baseline.
 
+    An entry with `gate` in place of `rule` belongs to the gates of an adopted server, which hold it themselves.
+
     Raises CannotLook when the file cannot be read or an entry is not {rule, reason}.
     """
     source = baseline or Folders.around(path).project / "pyproject.toml"
@@ -39,7 +41,11 @@ def accepted_in(path: Path, baseline: Path | None) -> tuple[Accepted, ...]:
         raise CannotLook(f"{source} is not TOML: {fault}.") from None
     tool = table.get("tool", {})
     entries = tool.get("canon", {}).get("accepted", table.get("accepted", [])) if isinstance(tool, dict) else []
-    return tuple(_entry(entry, source) for entry in entries)
+    return tuple(_entry(entry, source) for entry in entries if not _is_for_the_gates(entry))
+
+
+def _is_for_the_gates(entry: Any) -> bool:
+    return isinstance(entry, dict) and "gate" in entry and "rule" not in entry
 
 
 def _entry(entry: Any, source: Path) -> Accepted:

@@ -53,3 +53,10 @@ def test_a_baseline_file_is_used_instead(server: Callable[[str], Path], tmp_path
     assert look(path)[0] == 1
     assert look(path, "--baseline", str(baseline))[0] == 0
     assert look(path, "--baseline", str(tmp_path / "none.toml"))[0] == 2
+
+
+def test_an_accepted_gate_of_an_adopted_server_is_no_rule(server: Callable[[str], Path]) -> None:
+    entries = '{ gate = "test_audit.py::test_a_line", reason = "later" }, { rule = "CN1304", reason = "later" }'
+    path = accepting(server("whole"), entries)
+    (path / "AGENTS.md").unlink()
+    assert look(path)[0] == 0

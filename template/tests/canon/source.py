@@ -27,7 +27,7 @@ class Source:
     @classmethod
     def of(cls, folder: Path) -> "Source":
         """Read every module below a folder."""
-        found = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.py"))}
+        found = {path: ast.parse(path.read_text(encoding="utf-8")) for path in modules_below(folder)}
         assert found, f"No Python module below {folder.name}: nothing was examined."
         return cls(found)
 
@@ -69,6 +69,20 @@ class Source:
             yield function
             for name in called(function):
                 waiting.extend(self.functions.get(name, ()))
+
+
+NOT_OURS = {"build", "dist", "node_modules", "site-packages", "test", "tests", "venv"}
+"""Folders that hold what the connector is not made of. So do those whose name begins with a dot."""
+
+
+def modules_below(folder: Path) -> Iterator[Path]:
+    """Return the Python files that a connector is made of, in order."""
+    return (path for path in sorted(folder.rglob("*.py")) if is_ours(path, folder))
+
+
+def is_ours(path: Path, folder: Path) -> bool:
+    """Tell whether a file below a folder belongs to the connector."""
+    return not any(part in NOT_OURS or part.startswith(".") for part in path.relative_to(folder).parts[:-1])
 
 
 CONSTRUCTION = ("__init__", "__post_init__")

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from .source import Function, Source, called, definition_of, tool_functions
-from .subject import ROOT, Subject
+from .subject import CODE, Subject
 
 HINTS = ("read_only_hint", "destructive_hint", "idempotent_hint", "open_world_hint")
 CHANGES = {
@@ -40,7 +40,7 @@ async def test_every_tool_has_a_title_and_four_hints(subject: Subject) -> None:
 
 async def test_a_tool_that_reads_reaches_nothing_that_changes(subject: Subject) -> None:
     mcp = subject.build()
-    capability = Source.of(ROOT / "src" / subject.package)
+    capability = Source.of(CODE)
     functions = await tool_functions(mcp)
     for tool in await mcp.list_tools():
         if tool.annotations is not None and tool.annotations.read_only_hint:

@@ -14,7 +14,7 @@ from fastmcp import Client
 
 from .clients import call, message, served, some_arguments
 from .hostile import FAILURES, SECRET, HostileProvider
-from .subject import ROOT, Subject, audit, boundary, calls, configuration, errors, identity, keys
+from .subject import SOURCES, Subject, audit, boundary, calls, canon, configuration, errors, identity, keys
 
 FIELDS = ["at", "call_id", "tool", "status", "code", "duration_ms", "org_id", "user_id", "arguments_sha256"]
 
@@ -191,8 +191,8 @@ def test_a_folder_that_is_taken_away_is_made_anew(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from {package}.canon.audit import AuditLog
-from {package}.canon.calls import CallRecord
+from {canon}.audit import AuditLog
+from {canon}.calls import CallRecord
 folder = Path(sys.argv[1])
 log = AuditLog(folder)
 (folder / f"ready-{{sys.argv[3]}}").touch()
@@ -205,11 +205,11 @@ for number in range(int(sys.argv[2])):
 """
 
 
-def test_processes_and_a_rotation_lose_no_line(subject: Subject, tmp_path: Path) -> None:
+def test_processes_and_a_rotation_lose_no_line(tmp_path: Path) -> None:
     folder, count = tmp_path / "shared", 600
     folder.mkdir()
-    program = WRITER.format(package=subject.package)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    program = WRITER.format(canon=canon.__name__)
+    environment = {**os.environ, "PYTHONPATH": str(SOURCES)}
     writers = [
         subprocess.Popen([sys.executable, "-c", program, str(folder), str(count), str(name)], env=environment)
         for name in range(2)

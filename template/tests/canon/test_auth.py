@@ -15,7 +15,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 
 from .clients import MESSAGE_HEADERS, initialize, message, served
-from .subject import ROOT, Subject, auth, configuration, identity, keys
+from .source import modules_below
+from .subject import CODE, Subject, auth, configuration, identity, keys
 
 SURFACES: dict[str, tuple[str, str, dict[str, Any] | None]] = {
     "initialize": ("POST", "/mcp", initialize()),
@@ -232,11 +233,11 @@ async def test_the_credential_goes_no_further(subject: Subject, key: str) -> Non
     assert key not in "".join(seen)
 
 
-def test_nothing_reads_inbound_headers(subject: Subject) -> None:
+def test_nothing_reads_inbound_headers() -> None:
     """The door is the one place that does; a provider that did could forward them."""
     readers = [
         path.name
-        for path in (ROOT / "src" / subject.package).rglob("*.py")
+        for path in modules_below(CODE)
         if re.search(r"get_http_headers|request\.headers|scope\[.headers.\]", path.read_text(encoding="utf-8"))
     ]
     assert set(readers) == {"auth.py", "http.py"}, f"Inbound headers are read in {readers}."

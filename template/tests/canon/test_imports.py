@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from .source import Function, Source, called, tool_functions
-from .subject import ROOT, Subject
+from .subject import CANON, CODE, ROOT, SOURCES, Subject
 
 HTTP_LIBRARIES = {"aiohttp", "httpx", "httpx2", "requests", "urllib3"}
 OPENS_A_SESSION = {"connect", "connection"}
@@ -37,7 +37,7 @@ def test_every_contract_is_there() -> None:
     for section in contracts.sections()[1:]:
         guarded = contracts[section].get("source_modules") or contracts[section]["modules"]
         for module in guarded.split():
-            folder = ROOT / "src" / module.removesuffix(".*").replace(".", "/")
+            folder = SOURCES / module.removesuffix(".*").replace(".", "/")
             there = folder.is_dir() or folder.with_suffix(".py").is_file()
             assert there, f"{section} guards {module}, which is not there."
 
@@ -50,11 +50,10 @@ async def test_every_tool_is_under_contract(subject: Subject) -> None:
         assert under, f"{name} is in {module}, which no contract keeps away from the providers."
 
 
-def test_nobody_opens_a_session_beside_the_scope(subject: Subject) -> None:
+def test_nobody_opens_a_session_beside_the_scope() -> None:
     """A store that `sync` writes to opens its own, which no answer comes from."""
-    package = ROOT / "src" / subject.package
-    for path, module in Source.of(package).modules.items():
-        if (package / "canon") in path.parents:
+    for path, module in Source.of(CODE).modules.items():
+        if CANON in path.parents:
             continue
         for owner in (node for node in ast.walk(module) if isinstance(node, ast.Module | ast.ClassDef)):
             methods = [part for part in owner.body if isinstance(part, Function)]
@@ -65,11 +64,10 @@ def test_nobody_opens_a_session_beside_the_scope(subject: Subject) -> None:
                 assert method.name == "session_scope" or not opened, f"{path.name}: {method.name} opens a session."
 
 
-def test_only_the_canon_speaks_http(subject: Subject) -> None:
+def test_only_the_canon_speaks_http() -> None:
     """Two clients of one source would have two ideas of retries, limits and failures."""
-    package = ROOT / "src" / subject.package
-    for path, module in Source.of(package).modules.items():
-        if (package / "canon") in path.parents:
+    for path, module in Source.of(CODE).modules.items():
+        if CANON in path.parents:
             continue
         for node in ast.walk(module):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

@@ -8,7 +8,7 @@ from fastmcp import Client, FastMCP
 
 from .clients import ERAS, Era
 from .source import Source, called, codes_given, definition_of, tool_functions
-from .subject import ROOT, Subject, configuration, errors, instructions
+from .subject import CODE, Subject, configuration, errors, instructions
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]+")
 QUOTED = re.compile(r"`([^`\n]+)`")
@@ -78,7 +78,7 @@ async def test_instructions_name_every_tool(subject: Subject) -> None:
 
 async def test_every_code_that_a_tool_can_return_stands_in_its_description(subject: Subject) -> None:
     mcp = subject.build()
-    source = Source.of(ROOT / "src" / subject.package)
+    source = Source.of(CODE)
     functions = await tool_functions(mcp)
     descriptions = {tool.name: tool.description or "" for tool in await mcp.list_tools()}
     for name, function in functions.items():

@@ -17,7 +17,7 @@ from .clients import ERAS, everything, message, served, some_arguments
 from .collector import collector
 from .hostile import FAILURES, SECRET, HostileProvider
 from .source import Source
-from .subject import ROOT, Subject, identity, keys, logs
+from .subject import CODE, Subject, identity, keys, logs
 
 
 @pytest.fixture
@@ -117,9 +117,9 @@ def test_the_log_names_the_place_and_not_the_text(local_log: Callable[[], str]) 
     assert SECRET not in text
 
 
-def test_no_answer_is_built_from_an_exception(subject: Subject) -> None:
+def test_no_answer_is_built_from_an_exception() -> None:
     """A message that holds `str(error)` would carry the text out with our own hands."""
-    source = Source.of(ROOT / "src" / subject.package)
+    source = Source.of(CODE)
     for path, module in source.modules.items():
         for handler in (node for node in ast.walk(module) if isinstance(node, ast.ExceptHandler) and node.name):
             for call in (node for node in ast.walk(handler) if isinstance(node, ast.Call)):

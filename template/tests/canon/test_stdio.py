@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from .clients import initialize, message
-from .subject import ROOT, Subject, configuration, keys
+from .subject import SOURCES, Subject, canon, configuration, keys
 
 SECONDS = 30
 
@@ -18,7 +18,7 @@ def environment(subject: Subject, folder: Path, **settings: str) -> dict[str, st
     prefix = str(subject.settings.model_config.get("env_prefix", ""))
     return {
         **{name: value for name, value in os.environ.items() if not name.startswith(prefix)},
-        "PYTHONPATH": str(ROOT / "src"),
+        "PYTHONPATH": str(SOURCES),
         "PYTHONWARNINGS": "always",
         f"{prefix}AUDIT_DIR": str(folder / "audit"),
         f"{prefix}API_KEYS_FILE": str(folder / "keys.json"),
@@ -28,7 +28,7 @@ def environment(subject: Subject, folder: Path, **settings: str) -> dict[str, st
 
 def run(subject: Subject, folder: Path, *arguments: str, **settings: str) -> tuple[int, str, str]:
     done = subprocess.run(
-        [sys.executable, "-m", subject.package, *arguments],
+        [sys.executable, "-m", subject.program, *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -43,7 +43,7 @@ async def test_stdout_is_json_rpc_from_the_first_byte(subject: Subject, tmp_path
     names = [tool.name for tool in await subject.build().list_tools()]
     calls = [{**message("tools/call", name=name, arguments={}), "id": name} for name in names]
     with subprocess.Popen(  # noqa: ASYNC220 - nothing else runs meanwhile
-        [sys.executable, "-m", subject.package],
+        [sys.executable, "-m", subject.program],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -98,7 +98,7 @@ def test_a_setting_that_another_one_needs_is_named(subject: Subject) -> None:
 
 def test_http_without_a_key_never_opens_the_port(subject: Subject, tmp_path: Path) -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", subject.package, "serve", "--http", "--port", "0"],
+        [sys.executable, "-m", subject.program, "serve", "--http", "--port", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -117,7 +117,7 @@ def test_http_without_a_key_never_opens_the_port(subject: Subject, tmp_path: Pat
 
 PRINTING = """
 import os
-from {package}.canon import cli
+from {canon} import cli
 def settings():
     print("noise", flush=True)
     os.system("echo noise")
@@ -128,7 +128,7 @@ cli.run("connector", settings, settings, ["keys", "list"])
 
 def test_what_an_import_prints_stays_off_the_wire(subject: Subject, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", PRINTING.format(package=subject.package)],
+        [sys.executable, "-c", PRINTING.format(canon=canon.__name__)],
         capture_output=True,
         text=True,
         timeout=SECONDS,

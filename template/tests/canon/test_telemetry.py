@@ -18,7 +18,7 @@ from .clients import call, message, served, some_arguments
 from .collector import collector, values
 from .hostile import FAILURES, SECRET, HostileProvider
 from .source import Source
-from .subject import ROOT, Subject, calls, identity, keys, telemetry
+from .subject import CODE, Subject, calls, identity, keys, telemetry
 
 THE_LIST = {
     "mcp.org_id",
@@ -216,17 +216,17 @@ async def test_without_a_collector_no_span_is_made(subject: Subject, monkeypatch
     assert not made.spans
 
 
-def test_no_provider_is_registered_globally(subject: Subject) -> None:
-    for path, module in Source.of(ROOT / "src" / subject.package).modules.items():
+def test_no_provider_is_registered_globally() -> None:
+    for path, module in Source.of(CODE).modules.items():
         names = {node.attr for node in ast.walk(module) if isinstance(node, ast.Attribute)}
         names |= {alias.name for node in ast.walk(module) if isinstance(node, ast.ImportFrom) for alias in node.names}
         found = names & GLOBAL_REGISTRATION
         assert not found, f"{path.name} calls {sorted(found)}: other libraries' spans would leave by this exporter."
 
 
-def test_no_span_attribute_is_named_after_a_tenant(subject: Subject) -> None:
+def test_no_span_attribute_is_named_after_a_tenant() -> None:
     """`<server>.org_id` would route connector traffic to a tenant's own project."""
-    for path, module in Source.of(ROOT / "src" / subject.package).modules.items():
+    for path, module in Source.of(CODE).modules.items():
         for node in ast.walk(module):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith(".org_id"):
                 assert node.value == "mcp.org_id", f"{path.name} names {node.value}."
