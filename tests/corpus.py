@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -39,10 +39,12 @@ import asyncio, importlib, json, sys
 from fastmcp import Client
 
 async def names(server):
+    if is_bare:
+        return sorted(tool.name for tool in await server.list_tools())
     async with Client(server) as client:
         return sorted(tool.name for tool in await client.list_tools())
 
-module, path, way = sys.argv[1:]
+module, path, way, is_bare = *sys.argv[1:4], sys.argv[4:] == ["bare"]
 found = importlib.import_module(module)
 for name in path.split("."):
     found = getattr(found, name)
@@ -58,31 +60,36 @@ with open("tools.json", "w", encoding="utf-8") as file:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A replacement in a file, or in all files that a pattern finds."""
+    """A replacement in a file, or in all files that a pattern finds; how often the text is in each is said."""
 
     path: str
     old: str
     new: str
+    times: int = 1
 
     def apply(self, folder: Path) -> None:
-        """Replace every occurrence.
+        """Replace the text.
 
         Raises:
-            AssertionError: there is none.
+            AssertionError: no file has it, or one has it more often.
         """
         found = [path for path in sorted(folder.glob(self.path)) if self.old in _read(path)]
         assert found, f"{self.old!r} is in no file {self.path}."
         for path in found:
-            _write(path, _read(path).replace(self.old, self.new))
+            text = _read(path)
+            assert text.count(self.old) == self.times, f"{self.old!r} is in {path.name} {text.count(self.old)} times."
+            _write(path, text.replace(self.old, self.new))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adoption:
     """One server of the corpus, and what a person decides when it adopts the canon.
 
-    `parts` are copied from a repository that holds more than the server. `port` moves it to FastMCP 4, `two_lines` is the
-    third step. `own_tests` are pytest's arguments; a server without tests has none. A server that cannot be imported says
-    why in `refusal`, and `says` is a part of the sentence that its gates give.
+    `parts` are copied from a repository that holds more than the server, `inside` is where the server lies there. `port`
+    moves it to FastMCP 4, `two_lines` is the third step. `environment` is what it needs to be imported, `is_made` says that
+    the object is a function, `is_bare` that it cannot be started without its own sources, so that its tools are read off it.
+    `own_tests` are pytest's arguments; a server without tests has none. `contradicted` are those of its tests that forbid
+    what the canon brings. `note` is a sentence for the table. A server that cannot be imported says why in `refusal`.
     """
 
     clone: str
@@ -98,10 +105,11 @@ class Adoption:
     port: tuple[Edit, ...] = ()
     two_lines: tuple[Edit, ...] = ()
     is_made: bool = False
+    is_bare: bool = False
     own_tests: tuple[str, ...] | None = None
+    contradicted: frozenset[str] = frozenset()
     note: str = ""
     refusal: str = ""
-    says: str = ""
 
     @property
     def canon(self) -> str:
@@ -307,6 +315,7 @@ class Work:
             module,
             path,
             way,
+            *(["bare"] if self._adoption.is_bare else []),
             PYTHONPATH=f"{source}{os.pathsep}{self._project}",
             **self._adoption.environment,
         )
@@ -327,7 +336,7 @@ class Work:
         first = self._run("accept", *GATES, "--accept", REASON)
         if self._adoption.refusal:
             said = (first.stdout + first.stderr).splitlines()
-            self._outcome.sentence = next((line for line in said if self._adoption.says in line), "")
+            self._outcome.sentence = next((line for line in said if "cannot be imported" in line), "")
             return
         self._outcome.lost += sum(removed for _, removed in self._changes("HEAD").values())
         self._commit("accepted")
@@ -380,9 +389,40 @@ def results(report: Path) -> dict[str, str]:
     return found
 
 
-def as_counts(outcomes: Iterable[str]) -> str:
+HEAD: Final = """\
+| Server | Files added | Files merged | Lines lost | Gates that pass | Gates accepted | Tools | Its own tests |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+"""
+
+
+def row(adoption: Adoption, outcome: Outcome) -> str:
+    """Return a server's line of the table. What is the same before and after is said once."""
+    tools = _once(_size(outcome.tools_before), _size(outcome.tools_after))
+    own = _once(as_counts(outcome.own_before), as_counts(outcome.own_after))
+    gates = ("–", "–") if outcome.passing is None else (str(outcome.passing), str(outcome.accepted))
+    cells = (name(adoption), outcome.added, outcome.merged, outcome.lost, *gates, tools, own)
+    return f"| {' | '.join(map(str, cells))} |\n"
+
+
+def name(adoption: Adoption) -> str:
+    """Return a server's name with its address."""
+    repository = adoption.clone.replace("+", "/")
+    shown = repository if adoption.inside == "." else f"{repository}: {adoption.inside.rpartition('/')[2]}"
+    return f"[{shown}](https://github.com/{repository})"
+
+
+def as_counts(outcomes: Mapping[str, str] | None) -> str:
     """Say how many tests there are of each outcome."""
-    return ", ".join(f"{count} {name}" for name, count in sorted(Counter(outcomes).items()))
+    counted = Counter((outcomes or {}).values())
+    return ", ".join(f"{counted[kind]} {kind}" for kind in ("passed", "failed", "skipped", "accepted") if counted[kind])
+
+
+def _size(tools: list[str] | None) -> str:
+    return "" if tools is None else str(len(tools))
+
+
+def _once(before: str, after: str) -> str:
+    return (before or "–") if before == after else f"{before} → {after}"
 
 
 def _read(path: Path) -> str:
