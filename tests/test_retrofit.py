@@ -109,6 +109,37 @@ def test_what_both_sides_have_is_marked_and_neither_side_is_lost(
 
 
 @usual
+def test_what_the_repository_leaves_out_elsewhere_is_kept_here(
+    template: Path, project: Path, server: OldServer
+) -> None:
+    (project / ".gitignore").write_text("test_*\n*.txt\n*.toml\naudit*\nauth.py\n__pycache__/\n", encoding="utf-8")
+    commit(project, "before")
+    adopt(template, project, server)
+    commit(project, "adopted")
+    wing = files(project / server.wing).keys()
+    ours = {f"{server.wing}/{name}" for name in wing} | {f"tests/canon/{name}" for name in files(project / "tests/canon")}
+    assert ours <= set(git("ls-files", cwd=project).split())
+
+
+@usual
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_list_is_written_with_the_line_ends_that_are_there(
+    template: Path, project: Path, server: OldServer, interpreter: Path, end: str
+) -> None:
+    before = end.join(["[project]", "name = 'laws-mcp'  # ours", "dependencies = [", "  'fastmcp',", "]", ""]).encode()
+    (project / "pyproject.toml").write_bytes(before)
+    commit(project, "before")
+    adopt(template, project, server)
+    script = "from tests.canon import accepted; accepted.write_list({'test_a.py::test_b': 'Not yet.'})"
+    done = Environment(interpreter, project).run("-c", script, PYTHONPATH=str(project / "src"))
+    assert done.returncode == 0, done.stderr
+    after = (project / "pyproject.toml").read_bytes()
+    assert after.startswith(before)
+    assert after.count(end.encode()) == after.count(b"\n")
+    assert accepted(project) == [{"gate": "test_a.py::test_b", "reason": "Not yet."}]
+
+
+@usual
 def test_the_next_update_is_an_ordinary_one(template_now: Path, project: Path, server: OldServer) -> None:
     adopt(template_now, project, server)
     add_the_two_lines(project, server)
