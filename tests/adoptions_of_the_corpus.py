@@ -202,7 +202,7 @@ ADOPTIONS: Final = (
             "tenacity>=9.1.2",
             "markdownify>=1.2.0",
             "markitdown[docx,pdf,xlsx]>=0.1.3",
-            "pytest-env>=1.1.1",
+            "pytest-env>=1.1.1,<1.2",
             "pytest-mock>=3.14.0",
             "pytest-dotenv>=0.5.2",
             "pytest-asyncio>=0.23.8",
@@ -211,6 +211,13 @@ ADOPTIONS: Final = (
             "docker>=7.1.0",
             "pytest-integration-mark>=0.2.0",
         ),
+        environment={
+            "AZURE_OPENAI_API_KEY": "nothing",
+            "AZURE_OPENAI_ENDPOINT": "https://openai.example.org",
+            "QDRANT_URL": "http://localhost:6333",
+            "HF_HUB_OFFLINE": "1",
+        },
+        is_bare=True,
         port=(
             Edit("pyproject.toml", '"mcp[cli]>=1.26.0"', '"fastmcp>=4.2,<5"'),
             Edit("parliament_mcp/mcp_server/*.py", "from mcp.server.fastmcp.server import FastMCP", FASTMCP),
@@ -225,6 +232,7 @@ ADOPTIONS: Final = (
                 "",
             ),
             Edit("parliament_mcp/mcp_server/api.py", "mcp_server.get_context()", "get_context()", times=4),
+            Edit("parliament_mcp/mcp_server/api.py", "ctx.request_context.lifespan_context", "ctx.lifespan_context", times=4),
             *(
                 Edit("parliament_mcp/mcp_server/committees.py", f'add_tool({name}, "{name}")', f'tool({name}, name="{name}")')
                 for name in ("list_all_committees", "get_committee_details", "get_committee_document")
@@ -317,23 +325,9 @@ ADOPTIONS: Final = (
             "pytest-asyncio>=0.23.0",
             "pytest-cov>=4.1.0",
         ),
-        environment={
-            "JIRA_URL": "https://jira.example.org",
-            "JIRA_USERNAME": "nobody",
-            "JIRA_API_TOKEN": "nothing",
-            "CONFLUENCE_URL": "https://confluence.example.org/wiki",
-            "CONFLUENCE_USERNAME": "nobody",
-            "CONFLUENCE_API_TOKEN": "nothing",
-        },
-        port=(
-            Edit("pyproject.toml", '"fastmcp>=3.4.4,<4.0.0"', '"fastmcp>=4.2,<5"'),
-            Edit("pyproject.toml", '"mcp>=1.27.0,<2.0.0"', '"mcp>=2.3,<3"'),
-        ),
-        two_lines=(
-            Edit("src/mcp_atlassian/servers/main.py", "    auth=_build_auth_provider(),\n)\n", "    auth=_build_auth_provider() or door(),\n)\ninstall(main_mcp)\n"),
-            Edit("src/mcp_atlassian/servers/main.py", "from .confluence import confluence_mcp", "from .canon_connector import door, install\nfrom .confluence import confluence_mcp"),
-        ),
-        own_tests=("-q", "tests/unit/servers"),
+        libraries=("fastmcp>=3.4.4,<4.0.0", "mcp>=1.27.0,<2.0.0"),
+        refusal="It narrows its tools (read-only mode, toolsets) in private methods of FastMCP 3 that version 4 never calls. "
+        "With the pins alone it would start, and offer what it hides now: these methods have to become middleware first.",
     ),
     Adoption(
         clone="blazickjp+arxiv-mcp-server",

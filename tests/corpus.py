@@ -31,6 +31,7 @@ CANON: Final = (
 
 REQUIREMENTS: Final = ROOT / "template" / "tests" / "canon" / "{% if mode == 'retrofit' %}requirements.txt{% endif %}"
 GATES: Final = ("-m", "pytest", "tests/canon", "-q", "-k", "not smoke")
+SENTENCES: Final = ("The server cannot be imported, so nothing can be examined", "The canon needs fastmcp>=4.2")
 LONGEST: Final = 1500
 """Seconds that one run of tests may take."""
 
@@ -87,7 +88,8 @@ class Adoption:
 
     `parts` are copied from a repository that holds more than the server, `inside` is where the server lies there. `port`
     moves it to FastMCP 4, `two_lines` is the third step. `environment` is what it needs to be imported, `is_made` says that
-    the object is a function, `is_bare` that it cannot be started without its own sources, so that its tools are read off it.
+    the object is a function, `is_bare` that it cannot be started without its own sources, so that its tools are read off it. `libraries` are
+    those of the canon, unless the server is left as it was.
     `own_tests` are pytest's arguments; a server without tests has none. `contradicted` are those of its tests that forbid
     what the canon brings. `note` is a sentence for the table. A server that cannot be imported says why in `refusal`.
     """
@@ -100,6 +102,7 @@ class Adoption:
     answers: Mapping[str, Any] = field(default_factory=dict)
     python: str = "3.12"
     installs: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = CANON
     is_installed: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
     port: tuple[Edit, ...] = ()
@@ -261,7 +264,7 @@ class Work:
         """Return the Python of an environment with all that the server and its gates need, made anew when that changes."""
         adoption = self._adoption
         folder = self._shop.environments / adoption.clone.replace("+", "_")
-        wanted = [*adoption.installs, *CANON]
+        wanted = [*adoption.installs, *adoption.libraries]
         stamp = folder / "installed"
         text = hashlib.sha256(
             "\n".join([adoption.python, *wanted, REQUIREMENTS.read_text(encoding="utf-8")]).encode()
@@ -336,7 +339,7 @@ class Work:
         first = self._run("accept", *GATES, "--accept", REASON)
         if self._adoption.refusal:
             said = (first.stdout + first.stderr).splitlines()
-            self._outcome.sentence = next((line for line in said if "cannot be imported" in line), "")
+            self._outcome.sentence = next((line for line in said if any(text in line for text in SENTENCES)), "")
             return
         self._outcome.lost += sum(removed for _, removed in self._changes("HEAD").values())
         self._commit("accepted")
