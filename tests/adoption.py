@@ -107,6 +107,9 @@ class OldServer:
 
 OLD_SERVERS: Final = {
     "below src": OldServer("laws_mcp.server:mcp", more={"src/laws_mcp/__init__.py": ""}),
+    "imported by its package": OldServer(
+        "laws_mcp.server:mcp", more={"src/laws_mcp/__init__.py": "from laws_mcp import server as server\n"}
+    ),
     "at the top": OldServer("laws_mcp.server:mcp", ".", more={"laws_mcp/__init__.py": "", "tests/__init__.py": ""}),
     "a package called src": OldServer("src.server:mcp", ".", "src", {"src/__init__.py": ""}),
     "a package called mcp": OldServer("app.mcp.server:mcp", ".", "app.mcp", {"app/__init__.py": ""}),
