@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from .calls import CallRecord
-from .configuration import ConfigurationError
 
 if sys.platform != "win32":
     import fcntl
@@ -54,6 +53,8 @@ class AuditLog:
             with _locked(self._lock):
                 pass
         except (OSError, AuditUnavailable):
+            from .configuration import ConfigurationError
+
             raise ConfigurationError(
                 "The audit folder cannot be written to: set AUDIT_DIR to another one, or change its owner."
             ) from None

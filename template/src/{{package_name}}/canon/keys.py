@@ -12,8 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from filelock import FileLock
-
 from .configuration import ConfigurationError
 from .identity import Caller
 
@@ -147,6 +145,9 @@ class KeyFile:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
+        # Only whoever changes the keys needs it, and a server reads them.
+        from filelock import FileLock
+
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(self.path.with_name(f"{self.path.name}.lock"), mode=0o600):
