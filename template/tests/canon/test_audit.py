@@ -6,6 +6,8 @@ import os
 import resource
 import subprocess
 import sys
+import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +192,7 @@ def test_a_folder_that_is_taken_away_is_made_anew(tmp_path: Path) -> None:
 
 WRITER = """
 import sys
+import time
 from pathlib import Path
 from {package}.canon.audit import AuditLog
 from {package}.canon.calls import CallRecord
@@ -197,7 +200,7 @@ folder = Path(sys.argv[1])
 log = AuditLog(folder)
 (folder / f"ready-{{sys.argv[3]}}").touch()
 while not (folder / "go").exists():
-    pass
+    time.sleep(0.001)
 for number in range(int(sys.argv[2])):
     call_id = f"{{sys.argv[3]}}-{{number}}"
     log.append(CallRecord(call_id=call_id, tool="t", status="ok", code=None, org_id="o", user_id="u",
@@ -210,19 +213,24 @@ def test_processes_and_a_rotation_lose_no_line(subject: Subject, tmp_path: Path)
     folder.mkdir()
     program = WRITER.format(package=subject.package)
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    writers = [
-        subprocess.Popen([sys.executable, "-c", program, str(folder), str(count), str(name)], env=environment)
-        for name in range(2)
-    ]
-    # They begin together, or on a busy machine one would be done before the other starts.
-    while len(list(folder.glob("ready-*"))) < len(writers):
-        assert all(writer.poll() is None for writer in writers)
-    (folder / "go").touch()
-    current, rotated = folder / audit.FILE_NAME, folder / "audit.1"
-    while not rotated.exists():
-        if current.exists() and current.stat().st_size > 1_000:
-            current.rename(rotated)
-    assert [writer.wait(30) for writer in writers] == [0, 0]
+    with ExitStack() as ended:
+        writers = []
+        for name in range(2):
+            command = [sys.executable, "-c", program, str(folder), str(count), str(name)]
+            writers.append(ended.enter_context(subprocess.Popen(command, env=environment)))
+            ended.callback(writers[-1].kill)
+        # They begin together, or on a busy machine one would be done before the other starts.
+        while len(list(folder.glob("ready-*"))) < len(writers):
+            assert all(writer.poll() is None for writer in writers)
+            time.sleep(0.005)
+        (folder / "go").touch()
+        current, rotated = folder / audit.FILE_NAME, folder / "audit.1"
+        while not rotated.exists():
+            if current.exists() and current.stat().st_size > 1_000:
+                current.rename(rotated)
+            assert any(writer.poll() is None for writer in writers)
+            time.sleep(0.0005)
+        assert [writer.wait(30) for writer in writers] == [0, 0]
     lines: list[Any] = [
         json.loads(line) for path in (rotated, current) if path.exists() for line in path.read_bytes().splitlines()
     ]
