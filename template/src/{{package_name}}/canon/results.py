@@ -1,6 +1,6 @@
 """The envelope of every answer, and three states that cannot lie."""
 
-import copy
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from enum import StrEnum
@@ -105,11 +105,11 @@ def output_schema(envelope: type[Envelope[Any]]) -> dict[str, Any]:
 
     Every answer of the tool fits it, also a failed one, which holds the envelope and nothing more.
     """
-    return copy.deepcopy(_output_schema(envelope))
+    return cast(dict[str, Any], json.loads(_output_schema(envelope)))
 
 
 @cache
-def _output_schema(envelope: type[Envelope[Any]]) -> dict[str, Any]:
+def _output_schema(envelope: type[Envelope[Any]]) -> str:
     schema = envelope.model_json_schema(mode="serialization")
     schema["required"] = list(Envelope.model_fields)
     for model in (schema, *schema.get("$defs", {}).values()):
@@ -122,8 +122,8 @@ def _output_schema(envelope: type[Envelope[Any]]) -> dict[str, Any]:
             field.pop("default", None)
     # A model that holds itself keeps its references.
     with suppress(RecursionError):
-        return cast(dict[str, Any], _inlined(schema, schema.get("$defs", {})))
-    return schema
+        schema = _inlined(schema, schema.get("$defs", {}))
+    return json.dumps(schema)
 
 
 def _inlined(part: Any, definitions: Mapping[str, Any]) -> Any:
