@@ -1050,6 +1050,7 @@ BREAKAGES: Final = (
             "            call.status = CANCELLED\n",
         ),
         "test_audit::test_a_cancelled_call_writes_a_line",
+        "test_telemetry::test_a_cancelled_call_is_a_failed_span",
     ),
     breakage(
         "a call that cannot be read leaves no line",
@@ -1084,7 +1085,7 @@ BREAKAGES: Final = (
     breakage(
         "everybody can read the log",
         "audit",
-        canon("audit", "OWNER_ONLY: Final = 0o600", "OWNER_ONLY: Final = 0o644"),
+        canon("locks", "OWNER_ONLY: Final = 0o600", "OWNER_ONLY: Final = 0o644"),
         "test_audit::test_a_line_says_who_and_what_but_not_with_which_words",
     ),
     breakage(
@@ -1103,10 +1104,10 @@ BREAKAGES: Final = (
         "audit",
         canon(
             "audit",
-            """            return _opened(self.path, os.O_WRONLY | os.O_APPEND)
+            """            return opened(self.path, os.O_WRONLY | os.O_APPEND)
 """,
             """            if not hasattr(self, "_kept"):
-                self._kept = _opened(self.path, os.O_WRONLY | os.O_APPEND)
+                self._kept = opened(self.path, os.O_WRONLY | os.O_APPEND)
             return os.dup(self._kept)
 """,
         ),

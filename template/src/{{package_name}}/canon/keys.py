@@ -14,6 +14,7 @@ from typing import Final
 
 from .configuration import ConfigurationError
 from .identity import Caller
+from .locks import locked
 
 SECRET_BYTES: Final = 32
 
@@ -145,12 +146,9 @@ class KeyFile:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        # Only whoever changes the keys needs it, and a server reads them.
-        from filelock import FileLock
-
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(self.path.with_name(f"{self.path.name}.lock"), mode=0o600):
+            with locked(self.path.with_name(f"{self.path.name}.lock")):
                 yield
         except OSError as error:
             raise ConfigurationError(f"The key file cannot be locked ({type(error).__name__}).") from None
