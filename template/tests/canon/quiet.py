@@ -1,5 +1,6 @@
 """What is the same for every test, done once: the log of a running server, and the look at each schema."""
 
+import gc
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +15,12 @@ from .subject import logs
 def the_log_of_a_running_server() -> None:
     """Set the log up without the framework's own handlers, which draw a picture of every failure."""
     logs.configure("WARNING")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def what_is_loaded_stays() -> None:
+    """Keep the collector of garbage from looking through every library again and again."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
