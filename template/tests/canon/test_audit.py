@@ -115,7 +115,7 @@ async def test_a_caller_without_identity_leaves_no_words(subject: Subject, monke
     result = await call(subject.build(), SECRET)
     assert result.is_error
     (line,) = subject.audit_lines
-    assert (line["tool"], line["code"], line["org_id"]) == (calls.UNKNOWN_TOOL, "forbidden", "unknown")
+    assert (line["tool"], line["code"], line["org_id"]) == (calls.UNKNOWN_TOOL, errors.Code.FORBIDDEN, "unknown")
 
 
 async def test_a_failure_refers_to_its_line(subject: Subject) -> None:
