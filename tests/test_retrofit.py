@@ -170,6 +170,20 @@ def update_aloud(project: Path, server: OldServer, *more: str) -> str:
     return done.stdout + done.stderr
 
 
+# The guide
+
+
+def test_the_guide_names_every_question_and_every_library() -> None:
+    guide = (ROOT / "docs" / "retrofit.md").read_text(encoding="utf-8")
+    asked_for = set(re.findall(r"^\| `(\w+)` \|", guide, re.MULTILINE))
+    assert asked_for == asked("retrofit").keys() - {"template_update"}
+    project = (ROOT / "template" / "pyproject.toml.jinja").read_text(encoding="utf-8")
+    listed = re.findall(r'^    "(.+)",$', project.partition("dependencies = [")[2].partition("{%- if")[0], re.MULTILINE)
+    assert len(listed) > 5
+    for library in listed:
+        assert f'"{library}"' in guide
+
+
 # The gates examine it
 
 
