@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import multiprocessing.context
 import os
+import sys
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -19,6 +22,8 @@ from connector_canon.rules import RULES
 
 ANSWERS = ".copier-answers.yml"
 WAITING_PER_PROCESS = 4
+MOST_AT_ONCE = 16
+Numbered = tuple[int, Path]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +111,10 @@ def examine_all(paths: Sequence[Path], processes: int | None, seconds: float, wi
     if count == 1 or len(paths) == 1:
         gc.freeze()
         return [examine(path, seconds, with_drift) for path in paths]
-    context = multiprocessing.get_context("spawn")
+    gc.freeze()
     try:
-        with ProcessPoolExecutor(count, mp_context=context, initializer=gc.freeze) as pool:
-            rows.update(_windowed(pool, list(enumerate(paths)), count, seconds, with_drift))
+        with ProcessPoolExecutor(min(count, len(paths)), mp_context=_sharing()) as pool:
+            rows.update(_windowed(pool, _batches(list(enumerate(paths)), count), count, seconds, with_drift))
     except BrokenProcessPool:
         for number, path in enumerate(paths):
             if number not in rows:
@@ -117,18 +122,34 @@ def examine_all(paths: Sequence[Path], processes: int | None, seconds: float, wi
     return [rows[number] for number in range(len(paths))]
 
 
+def _sharing() -> multiprocessing.context.BaseContext:
+    """Return how processes begin: with what this one has imported, where a process of a single thread can be forked."""
+    can_fork = sys.platform.startswith("linux") and threading.active_count() == 1
+    return multiprocessing.get_context("fork" if can_fork else "spawn")
+
+
+def _batches(numbered: Sequence[Numbered], count: int) -> Iterator[Sequence[Numbered]]:
+    """Yield a few repositories at a time: handing over each one alone costs, and a large share keeps others waiting."""
+    size = max(1, min(MOST_AT_ONCE, len(numbered) // (count * WAITING_PER_PROCESS)))
+    yield from (numbered[start : start + size] for start in range(0, len(numbered), size))
+
+
+def _examine_some(some: Sequence[Numbered], seconds: float, with_drift: bool) -> list[tuple[int, Row]]:
+    return [(number, examine(path, seconds, with_drift)) for number, path in some]
+
+
 def _windowed(
-    pool: ProcessPoolExecutor, numbered: list[tuple[int, Path]], count: int, seconds: float, with_drift: bool
+    pool: ProcessPoolExecutor, coming: Iterator[Sequence[Numbered]], count: int, seconds: float, with_drift: bool
 ) -> Iterator[tuple[int, Row]]:
-    running: dict[Future[Row], int] = {}
-    coming = iter(numbered)
+    running: set[Future[list[tuple[int, Row]]]] = set()
     while True:
-        while len(running) < count * WAITING_PER_PROCESS and (pair := next(coming, None)) is not None:
-            running[pool.submit(examine, pair[1], seconds, with_drift)] = pair[0]
+        while len(running) < count * WAITING_PER_PROCESS and (some := next(coming, None)) is not None:
+            running.add(pool.submit(_examine_some, some, seconds, with_drift))
         if not running:
             return
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
-            yield running.pop(future), future.result()
+        done, running = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield from future.result()
 
 
 def _alone(path: Path, seconds: float, with_drift: bool) -> Row:

@@ -26,6 +26,8 @@ DISARMED = re.compile(r"\|\|\s*(?:true|:|exit 0)\s*$", re.MULTILINE)
 CHOOSES_PEOPLE = re.compile(r"github\.(?:triggering_)?actor\b|author_association|\buser\.login|github\.ref(?:_name)?\b")
 REGARDLESS = re.compile(r"always\(\)|failure\(\)|!\s*cancelled\(\)")
 SUCCEEDED = re.compile(r"needs\.[\w-]+\.result\s*==\s*['\"]success")
+# The same safe loader, where libyaml is there to do the work.
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 PINNED = re.compile(r"@[0-9a-f]{40}$")
 
 
@@ -150,7 +152,7 @@ def _load(path: Path) -> tuple[dict[Any, Any], str] | None:
     if text is None:
         return None
     try:
-        table = yaml.safe_load(text)
+        table = yaml.load(text, Loader=LOADER)  # noqa: S506
     except (yaml.YAMLError, RecursionError):
         return None
     return (table, text) if isinstance(table, dict) else None

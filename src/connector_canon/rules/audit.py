@@ -60,11 +60,10 @@ def every_call(connector: Connector) -> Answer:
 
 def _writes(module: Module) -> list[ast.Call]:
     """Return where a module hands a line to its audit log, or to a function of its own that appends one."""
-    lines = module.text.splitlines()
     appending = {
         d.node.name
         for d in module.definitions
-        if isinstance(d.node, Function) and APPENDS.search("\n".join(lines[d.node.lineno - 1 : d.node.end_lineno]))
+        if isinstance(d.node, Function) and APPENDS.search("\n".join(module.lines_of(d.node)))
     }
     found = []
     for call in (site.call for site in module.calls):
@@ -93,12 +92,13 @@ def _ends_without(module: Module, interceptor: Function) -> Iterator[Place]:
 
     They are a handler that raises on, and the call itself where the line comes after it and nothing is caught.
     """
-    writing, lines = _writing_functions(module), {id(call) for call in _writes(module)}
+    lines = {id(call) for call in _writes(module)}
+    writing = _writing_functions(module, lines)
 
     def audits(nodes: Iterable[ast.AST]) -> bool:
         return any(
             isinstance(n, ast.Call)
-            and (id(n) in lines or AUDITS.search(ast.unparse(n.func)) or last_name(n.func) in writing)
+            and (id(n) in lines or last_name(n.func) in writing or AUDITS.search(ast.unparse(n.func)))
             for node in nodes
             for n in ast.walk(node)
         )
@@ -132,10 +132,9 @@ def _holds(body: list[ast.stmt], wanted: ast.AST) -> bool:
     return any(node is wanted for statement in body for node in ast.walk(statement))
 
 
-def _writing_functions(module: Module) -> set[str]:
+def _writing_functions(module: Module, lines: set[int]) -> set[str]:
     """Return the functions of a module that write a line, themselves or by another one."""
     functions = [d.node for d in module.definitions if isinstance(d.node, Function) and d.node.name not in INTERCEPTS]
-    lines = {id(call) for call in _writes(module)}
     found = {f.name for f in functions if any(id(n) in lines for n in ast.walk(f))}
     while more := {
         f.name

@@ -230,9 +230,10 @@ def describes_codes(connector: Connector) -> Answer:
     if not described:
         return cannot_tell("No description is written down.", connector.server.place)
     lacking: list[tuple[str, Place]] = []
+    codes = Codes(connector)
     for tool in described:
         text = tool.description.value if tool.description is not None else ""
-        missing = sorted(returned_codes(connector, tool) - {code for code in CODES if mentions(text, code)})
+        missing = sorted(codes.behind(tool) - {code for code in CODES if mentions(text, code)})
         if missing:
             lacking.append((f"{tool.name or 'a tool'} ({', '.join(missing)})", tool.place))
         elif not any(mentions(text, code) for code in CODES):
@@ -383,25 +384,40 @@ def _is_empty(value: ast.expr) -> bool:
     return False
 
 
-def returned_codes(connector: Connector, tool: Tool) -> set[str]:
-    """Return the codes that a tool's function makes answers with, and the functions and providers it asks."""
-    if tool.function is None:
-        return set()
-    roles = definitions(connector)
-    found: set[str] = set()
-    waiting, seen = [tool.function], set[ast.AST]()
-    while waiting and len(seen) < MOST_FOLLOWED:
-        named = waiting.pop()
-        if named.node in seen:
-            continue
-        seen.add(named.node)
-        scope = named.module.scopes.get(named.node)
-        for node in ast.walk(named.node):
-            if isinstance(node, ast.Call):
-                found |= _made_with(node)
+class Codes:
+    """The codes that functions make answers with, and those that the functions and providers they ask do."""
+
+    def __init__(self, connector: Connector) -> None:
+        self.connector = connector
+        self.roles = definitions(connector)
+        self.is_known = bool(connector.running(*CODES, *(code.upper() for code in CODES)))
+        self._made: dict[ast.AST, tuple[set[str], list[Named]]] = {}
+
+    def behind(self, tool: Tool) -> set[str]:
+        """Return the codes that are written where a tool leads."""
+        found: set[str] = set()
+        waiting = [tool.function] if tool.function is not None and self.is_known else []
+        seen: set[ast.AST] = set()
+        while waiting and len(seen) < MOST_FOLLOWED:
+            named = waiting.pop()
+            if named.node not in seen:
+                seen.add(named.node)
+                codes, asked = self._in(named)
+                found |= codes
+                waiting += asked
+        return found
+
+    def _in(self, named: Named) -> tuple[set[str], list[Named]]:
+        if named.node not in self._made:
+            found: set[str] = set()
+            asked: list[Named] = []
+            scope = named.module.scopes.get(named.node)
+            for call in (n for n in ast.walk(named.node) if isinstance(n, ast.Call)):
+                found |= _made_with(call)
                 if scope is not None:
-                    waiting += _asked(connector, roles, node, Expression(node, named.module, scope))
-    return found
+                    asked += _asked(self.connector, self.roles, call, Expression(call, named.module, scope))
+            self._made[named.node] = found, asked
+        return self._made[named.node]
 
 
 def _made_with(call: ast.Call) -> set[str]:
