@@ -6,9 +6,7 @@ import gc
 import multiprocessing
 import multiprocessing.context
 import os
-import sys
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -45,6 +43,9 @@ class Row:
     def is_clean(self) -> bool:
         """Whether it was examined and nothing is left to do."""
         return self.reason is None and not (self.gaps or self.stale or self.drift)
+
+
+Look = Callable[[Path, float, bool], Row]
 
 
 def paths_in(file: Path) -> list[Path]:
@@ -124,7 +125,9 @@ def examine_all(paths: Sequence[Path], processes: int | None, seconds: float, wi
 
 def _sharing() -> multiprocessing.context.BaseContext:
     """Return how processes begin: with what this one has imported, where a process of a single thread can be forked."""
-    can_fork = sys.platform.startswith("linux") and threading.active_count() == 1
+    # The system's own count: threads that Python did not start are no less in the way.
+    threads = Path("/proc/self/task")
+    can_fork = threads.is_dir() and len(list(threads.iterdir())) == 1
     return multiprocessing.get_context("fork" if can_fork else "spawn")
 
 
@@ -134,8 +137,8 @@ def _batches(numbered: Sequence[Numbered], count: int) -> Iterator[Sequence[Numb
     yield from (numbered[start : start + size] for start in range(0, len(numbered), size))
 
 
-def _examine_some(some: Sequence[Numbered], seconds: float, with_drift: bool) -> list[tuple[int, Row]]:
-    return [(number, examine(path, seconds, with_drift)) for number, path in some]
+def _examine_some(look: Look, some: Sequence[Numbered], seconds: float, with_drift: bool) -> list[tuple[int, Row]]:
+    return [(number, look(path, seconds, with_drift)) for number, path in some]
 
 
 def _windowed(
@@ -144,7 +147,7 @@ def _windowed(
     running: set[Future[list[tuple[int, Row]]]] = set()
     while True:
         while len(running) < count * WAITING_PER_PROCESS and (some := next(coming, None)) is not None:
-            running.add(pool.submit(_examine_some, some, seconds, with_drift))
+            running.add(pool.submit(_examine_some, examine, some, seconds, with_drift))
         if not running:
             return
         done, running = wait(running, return_when=FIRST_COMPLETED)
