@@ -215,7 +215,9 @@ def test_the_list_is_filled_once_and_gets_only_shorter(
     assert after.startswith(before)
     listed = [entry["gate"] for entry in accepted(project)]
     assert "test_coverage.py::test_the_report_names_families_with_counts_and_dates" in listed
-    assert not [gate for gate in listed if gate.startswith(("test_auth.py::test_no_surface", "test_surface.py::test_names"))]
+    assert not [
+        gate for gate in listed if gate.startswith(("test_auth.py::test_no_surface", "test_surface.py::test_names"))
+    ]
     assert {entry["reason"] for entry in accepted(project)} == {REASON}
 
     done = gates(interpreter, project)

@@ -200,9 +200,10 @@ def owner_only(connector: Connector) -> Answer:
     writers = _writers(connector)
     if not writers:
         return not_applicable("No audit line is written.")
+    openers = [*writers, *_asked_to_open(connector, writers)]
     modes = [
         (mode, place(module, argument))
-        for module in writers
+        for module in openers
         for site in module.calls
         if last_name(site.call.func) in {"open", "chmod", "fchmod", "umask", "opener"}
         for argument in (*site.call.args[1:], *(k.value for k in site.call.keywords if k.arg == "mode"))
@@ -211,13 +212,26 @@ def owner_only(connector: Connector) -> Answer:
     written = every_call(connector)
     if written.coverage is not None and not written.coverage.usable:
         return not_applicable("No tool writes an audit line.")
-    masks = any(last_name(s.call.func) == "umask" for m in writers for s in m.calls)
+    masks = any(last_name(s.call.func) == "umask" for m in openers for s in m.calls)
     wide = [where for mode, where in modes if mode & 0o077]
     if modes and (masks or not wide):
         return present("Only its owner reads the log.", modes[0][1])
     return absent(
         "Make the log with mode 0o600: it says who asked what, and when.", *(wide or [Place(writers[0].shown)])
     )
+
+
+def _asked_to_open(connector: Connector, writers: list[Module]) -> list[Module]:
+    """Return the modules of the project whose function a writer of lines calls to open its file."""
+    found = []
+    for writer in writers:
+        called = {last_name(site.call.func) for site in writer.calls}
+        for name, dotted in writer.scope.imports.items():
+            module = connector.project.module_named(dotted.rpartition(".")[0] or ".", writer)
+            opens = module and any(last_name(site.call.func) in {"open", "fdopen"} for site in module.calls)
+            if module and opens and name in called and module not in writers:
+                found.append(module)
+    return found
 
 
 def _numbers(node: ast.expr, module: Module) -> list[int]:
