@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.rendering import ROOT, Environment, render, snapshot
+from tests.rendering import ROOT, VERSION, Environment, commit, git, render, snapshot
 
 MEASURED: Final = Path(__file__).with_name("measured")
 PACKAGE: Final = "eu_digital_acts"
@@ -41,6 +41,18 @@ def connector() -> Iterator[Environment]:
     with template() as source:
         folder = source.parent
         yield Environment.of(render(source, folder / "eu-digital-acts"), folder / "environment")
+
+
+def plain_template(rendering: Path, folder: Path) -> Path:
+    """Make a template of the same files without a question or a condition: what Copier needs for itself."""
+    shutil.copytree(rendering, folder / "template")
+    answers = folder / "template" / "{{ _copier_conf.answers_file }}.jinja"
+    (folder / "template" / ".copier-answers.yml").rename(answers)
+    answers.write_text("{{ _copier_answers | to_nice_yaml -}}\n", encoding="utf-8")
+    (folder / "copier.yml").write_text("_subdirectory: template\n", encoding="utf-8")
+    commit(folder, VERSION)
+    git("tag", VERSION, cwd=folder)
+    return folder
 
 
 def measured(environment: Environment, script: str, *arguments: str) -> str:

@@ -2,11 +2,15 @@
 
 python benchmarks/review.py            prints the figures and ends with 1 when one misses its limit
 python benchmarks/review.py PATHS…     times real repositories instead, one cold start each
+
+With CANON_CORPUS, the folder that tests/command/test_corpus.py describes, its servers are timed too, as one fleet. A
+figure about time is one of a machine that has nothing else to do; how busy it was is printed with the figures.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -22,6 +26,7 @@ LIMITS = {
     "10x the lines, times the time": 12.0,
     "fleet of 1,000, one process over two": 1.6,
     "fleet of 1,000, memory over fleet of 100": 1.3,
+    "servers of CANON_CORPUS, s": 10.0,
 }
 LEAST = frozenset({"fleet of 1,000, one process over two"})
 TOOL = '''
@@ -115,26 +120,35 @@ def review_seconds(path: Path, repeats: int) -> float:
     return min(taken)
 
 
-def fleet_seconds(paths: list[Path], processes: int) -> tuple[float, int]:
-    """Return how long a fleet took and the largest memory of a process in it."""
-    listed = paths[0].parent / "fleet.txt"
-    listed.write_text("\n".join(str(path) for path in paths), "utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "connector_canon",
-        "fleet",
-        "--file",
-        str(listed),
-        "--format",
-        "json",
-        "--no-drift",
-    ]
-    started = time.perf_counter()
-    running = subprocess.Popen([*command, "--processes", str(processes)], stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(running.pid, 0)
-    running.returncode = os.waitstatus_to_exitcode(status)
-    return time.perf_counter() - started, used.ru_maxrss
+@dataclass(frozen=True)
+class Run:
+    """What one run of `canon fleet` took: seconds by the clock and of all its processes, and the largest one's memory."""
+
+    seconds: float
+    work: float
+    memory: int
+
+
+def run_fleet(paths: list[Path], processes: int) -> Run:
+    """Review a fleet."""
+    with made() as folder:
+        listed = folder / "fleet.txt"
+        listed.write_text("\n".join(str(path.resolve()) for path in paths), "utf-8")
+        command = [sys.executable, "-m", "connector_canon", "fleet", "--file", str(listed), "--format", "json"]
+        started = time.perf_counter()
+        running = subprocess.Popen(
+            [*command, "--no-drift", "--processes", str(processes)], stdout=subprocess.DEVNULL, cwd=folder
+        )
+        _, status, used = os.wait4(running.pid, 0)
+        running.returncode = os.waitstatus_to_exitcode(status)
+        return Run(time.perf_counter() - started, used.ru_utime + used.ru_stime, used.ru_maxrss)
+
+
+def run_corpus() -> Run:
+    """Review the servers of the corpus."""
+    folder = Path(os.environ["CANON_CORPUS"])
+    entries = json.loads((folder / "corpus.json").read_text("utf-8"))
+    return run_fleet([Path(folder, e["clone"], e["repo"].partition("#")[2]) for e in entries], 2)
 
 
 @contextmanager
@@ -150,15 +164,23 @@ def measure() -> list[Figure]:
         small, large = repository(folder / "small", 20_000), repository(folder / "large", 200_000)
         one, ten = review_seconds(small, 3), review_seconds(large, 2)
         fleet = [repository(folder / "fleet" / f"c{number}", 150) for number in range(1_000)]
-        _, memory_of_100 = fleet_seconds(fleet[:100], 2)
-        alone, _ = fleet_seconds(fleet, 1)
-        together, memory = fleet_seconds(fleet, 2)
-    return [
+        start, hundred = run_fleet(fleet[:1], 1), run_fleet(fleet[:100], 2)
+        alone, together = run_fleet(fleet, 1), run_fleet(fleet, 2)
+    shared = alone.work / (start.work + (together.work - start.work) / 2)
+    print(
+        f"fleet of 1,000: {alone.seconds:.1f} s and {together.seconds:.1f} s by the clock; by the work they did, x{shared:.2f}"
+    )
+    figures = [
         Figure("cold start, 20,000 lines, s", one),
         Figure("10x the lines, times the time", ten / one),
-        Figure("fleet of 1,000, one process over two", alone / together),
-        Figure("fleet of 1,000, memory over fleet of 100", memory / memory_of_100),
+        Figure("fleet of 1,000, one process over two", alone.seconds / together.seconds),
+        Figure("fleet of 1,000, memory over fleet of 100", together.memory / hundred.memory),
     ]
+    if "CANON_CORPUS" in os.environ:
+        corpus = run_corpus()
+        print(f"the corpus: {corpus.work:.1f} s of work in two processes")
+        figures.append(Figure("servers of CANON_CORPUS, s", corpus.seconds))
+    return figures
 
 
 def main() -> None:
@@ -172,6 +194,7 @@ def main() -> None:
             print(f"{taken:7.2f} s  {path}")
         print(f"{sum(seconds.values()):7.2f} s  together")
         return
+    print(f"load average of the last minute: {os.getloadavg()[0]:.1f}")
     figures = measure()
     for figure in figures:
         relation = "at least" if figure.name in LEAST else "at most"

@@ -245,6 +245,7 @@ BREAKAGES: Final = (
             '        if path in self.door.open_paths or not path.startswith("/mcp"):',
         ),
         "test_auth::test_no_surface_opens_without_the_right_key",
+        "test_auth::test_a_host_application_can_mount_it_before_its_provider_is_there",
     ),
     breakage(
         "the stream is open",
@@ -291,6 +292,7 @@ BREAKAGES: Final = (
         "3 door",
         canon("auth", "if path in OAUTH_PATHS or path.startswith(WELL_KNOWN):", "if path in OAUTH_PATHS:"),
         "test_auth::test_clients_find_no_identity_provider",
+        "test_auth::test_a_host_application_can_mount_it_before_its_provider_is_there",
     ),
     breakage(
         "whoever is known is admitted",
@@ -1048,6 +1050,7 @@ BREAKAGES: Final = (
             "            call.status = CANCELLED\n",
         ),
         "test_audit::test_a_cancelled_call_writes_a_line",
+        "test_telemetry::test_a_cancelled_call_is_a_failed_span",
     ),
     breakage(
         "a call that cannot be read leaves no line",
@@ -1082,7 +1085,7 @@ BREAKAGES: Final = (
     breakage(
         "everybody can read the log",
         "audit",
-        canon("audit", "OWNER_ONLY: Final = 0o600", "OWNER_ONLY: Final = 0o644"),
+        canon("locks", "OWNER_ONLY: Final = 0o600", "OWNER_ONLY: Final = 0o644"),
         "test_audit::test_a_line_says_who_and_what_but_not_with_which_words",
     ),
     breakage(
@@ -1101,10 +1104,10 @@ BREAKAGES: Final = (
         "audit",
         canon(
             "audit",
-            """            return _opened(self.path, os.O_WRONLY | os.O_APPEND)
+            """            return opened(self.path, os.O_WRONLY | os.O_APPEND)
 """,
             """            if not hasattr(self, "_kept"):
-                self._kept = _opened(self.path, os.O_WRONLY | os.O_APPEND)
+                self._kept = opened(self.path, os.O_WRONLY | os.O_APPEND)
             return os.dup(self._kept)
 """,
         ),

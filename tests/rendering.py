@@ -73,11 +73,14 @@ class Environment:
         run(*UV, "pip", "install", "-q", "--python", str(interpreter), "-e", ".[dev]", cwd=project)
         return cls(interpreter, project)
 
+    @property
+    def bytecode(self) -> dict[str, str]:
+        """The variables by which Python compiles once, and not into a rendering: a suite starts dozens of processes."""
+        return {"PYTHONPYCACHEPREFIX": str(self.python.parents[1] / "cache"), "PYTHONDONTWRITEBYTECODE": ""}
+
     def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run Python in the rendering's folder, with its environment and without the caller's settings."""
         path = f"{self.python.parent}{os.pathsep}{os.environ['PATH']}"
-        # Compiled once, and not into the rendering: a suite starts dozens of processes.
-        cache = {"PYTHONPYCACHEPREFIX": str(self.python.parents[1] / "cache"), "PYTHONDONTWRITEBYTECODE": ""}
         return subprocess.run(
             [str(self.python), *arguments],
             cwd=self.project,
@@ -85,7 +88,7 @@ class Environment:
             text=True,
             check=False,
             stdin=subprocess.DEVNULL,
-            env={**os.environ, "PATH": path, **cache, **variables},
+            env={**os.environ, "PATH": path, **self.bytecode, **variables},
         )
 
     def gates(self, *more: str, **variables: str) -> subprocess.CompletedProcess[str]:

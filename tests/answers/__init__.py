@@ -24,7 +24,8 @@ def asked(mode: str) -> dict[str, dict[str, Any]]:
 
 
 def _is_asked(when: str, mode: str) -> bool:
-    return Template(when).render(mode=mode, repository_folder=".") == "True"
+    answer: str = Template(when).render(mode=mode, repository_folder=".")
+    return answer == "True"
 
 
 QUESTIONS: Final = asked("new")

@@ -148,3 +148,22 @@ def test_a_version_that_is_gone_is_two(template: Path, connector: Path) -> None:
     code, _, err = look(connector)
     assert code == 2
     assert "v0.9.0" in err
+
+
+def test_an_adopted_server_owns_what_is_beside_the_canon(template: Path, tmp_path: Path) -> None:
+    """The canon lies in whatever package the server had."""
+    (template / "copier.yml").write_text(
+        TEMPLATE["copier.yml"] + "mode: {type: str, default: new}\n_exclude: [ruff.toml]\n", encoding="utf-8"
+    )
+    (template / "template/src").rename(template / "template/laws")
+    git(template, "add", "-A")
+    git(template, "commit", "-qm", "two")
+    git(template, "tag", "v2.0.0")
+    folder = tmp_path / "adopted"
+    copier.run_copy(str(template), folder, data={"mode": "retrofit"}, defaults=True, quiet=True)
+    (folder / ".github/workflows/ours.yml").write_text("name: ours\n", encoding="utf-8")
+    (folder / ".github/workflows/ci.yml").write_text("name: changed\n", encoding="utf-8")
+    (folder / "ruff.toml").write_text("", encoding="utf-8")
+    assert look(folder)[0] == 0
+    (folder / "laws/acts/canon/boundary.py").write_text("ONE = 2\n", encoding="utf-8")
+    assert look(folder)[1]["edited"] == ["laws/acts/canon/boundary.py"]

@@ -38,6 +38,27 @@ DOOR = "src/whole/door.py"
 CODES = "src/whole/codes.py"
 TEXT = "src/whole/instructions.py"
 DRIFT = "tests/test_drift.py"
+CODE_SET = 'CODES = frozenset({"not_found", "invalid_input", "upstream_unavailable", "rate_limited", "forbidden", "partial_result"})'
+CODE_ENUM = """
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    NOT_FOUND = "not_found"
+    INVALID_INPUT = "invalid_input"
+    UPSTREAM_UNAVAILABLE = "upstream_unavailable"
+    RATE_LIMITED = "rate_limited"
+    FORBIDDEN = "forbidden"
+    PARTIAL_RESULT = "partial_result"
+
+    @classmethod
+    def _missing_(cls, value):
+        return cls.NOT_FOUND
+
+
+CODES = frozenset(Code)
+"""
+APPENDING = 'append(os.environ["AUDIT"], {"tool": context.message.name, "arguments_sha256": digest})'
 BREAKAGES = (
     breakage("CN101", SERVER, "instructions=INSTRUCTIONS, "),
     breakage("CN102", TEXT, "Call order\n1. `coverage` tells what is here.\n2. `search_acts(query=…)` finds acts.", "`coverage`, `search_acts`"),
@@ -46,6 +67,8 @@ BREAKAGES = (
     breakage("CN105", TEXT, "`search_acts(query=…)` finds acts.", "`search_acts_now` finds `coverage`."),
     breakage("CN106", TEXT, "Every answer is ok, degraded or failed."),
     breakage("CN107", TEXT, "Call order", "not_found invalid_input rate_limited forbidden\nCall order"),
+    breakage("CN107", TEXT, "Call order", "After rate_limited wait.\nCall order"),
+    breakage("CN104", TEXT, "Call order", "Call `summarise` last.\nCall order"),
     breakage("CN201", DRIFT, "assert not mentioned - registered", "pass"),
     breakage("CN202", DRIFT, "assert tool.name in INSTRUCTIONS", "assert tool"),
     breakage("CN203", DRIFT, "assert code in description", "assert code"),
@@ -54,42 +77,84 @@ BREAKAGES = (
     breakage("CN301 CN303", DOOR, 'headers.get("x-api-key")', "None"),
     breakage("CN302 CN303", DOOR, 'headers.get("authorization", "").removeprefix("Bearer ")', '""'),
     breakage("CN304", DOOR, '"headers": {"WWW-Authenticate": "Bearer"}', '"headers": {}'),
+    breakage("CN304", DOOR, '"headers": {"WWW-Authenticate": "Bearer"}', '"headers": {"WWW-Authenticate": "Bearer resource_metadata=/x"}'),
+    breakage("CN304", DOOR, '    return {"status": status, "headers": {"WWW-Authenticate": "Bearer"}}', '    headers = {}\n    if status == 403:\n        headers["WWW-Authenticate"] = "Bearer"\n    return {"status": status, "headers": headers}'),
+    breakage("CN304", DOOR, '    return {"status"', '    print({"jsonrpc": "2.0", "id": 0, "error": {}})\n    return {"status"'),
     breakage("CN305", DOOR, "refuse(400)", "refuse(401)"),
+    breakage("CN305", DOOR, "if key and bearer and key != bearer:", "if len([key, bearer]) > 2:"),
     breakage("CN306", DOOR, "    found = key or bearer\n", "    found = key or bearer or request.query_params.get('api_key')\n"),
     breakage("CN307", DOOR, "hashlib.sha256(found.encode()).hexdigest()", "found"),
+    breakage("CN306", DOOR, "    found = key or bearer\n", "    found = key or bearer or [v for k, v in parse_qsl(request) if k in ('token', 'key')]\n"),
+    breakage("CN307", DOOR, "    return hashlib.sha256(found.encode()).hexdigest()", "    return {'sha256': hashlib.sha256(found_key.encode()).hexdigest(), 'key': found_key}"),
+    breakage("CN310", "src/whole/providers.py", "client.get(query)", "client.get(query, headers=get_http_headers(include={'authorization'}))"),
+    breakage("CN311", SERVER, "host_origin_protection=True, "),
+    breakage("CN312", DOOR, "token=digest", 'token="admitted"'),
     breakage("CN401", "src/whole/telemetry.py", 'span.set_attribute("mcp.user_id", user)', "pass"),
     breakage("CN402", "src/whole/telemetry.py", 'span.set_attribute("mcp.user_id", user)', 'span.set_attribute("mcp.user_id", user)\n    span.set_attribute("whole.org_id", org)'),
     breakage("CN501 CN502", SERVER, "read_only_hint=True, destructive_hint=False, ", ""),
     breakage("CN502", SERVER, ", open_world_hint=False", ""),
     breakage("CN503", SERVER, "open_world_hint=False", "open_world_hint=False, readonly_hint=True"),
+    breakage("CN501", SERVER, "destructive_hint=False", "destructive_hint=True"),
+    breakage("CN504", TOOLS, "Find acts whose text holds the query.", "Find acts."),
     breakage("CN601 CN602", CODES, "CODES = frozenset(", "CODES = make("),
     breakage("CN602", CODES, '"partial_result"}', '"partial_result", "teapot"}'),
     breakage("CN603", DRIFT, "assert CODES == {", "assert {"),
     breakage("CN604", CODES, '"degraded", ', ""),
     breakage("CN605", CODES, "    usable: int\n"),
+    breakage("CN601", CODES, CODE_SET, CODE_ENUM),
+    breakage("CN606", TOOLS, " Can answer invalid_input.", ""),
+    breakage("CN606", TOOLS, "    return query", '    raise ToolError("rate_limited")'),
+    breakage("CN607", TOOLS, "    return query", '    try:\n        return query\n    except OSError as error:\n        raise ToolError(f"it failed: {error}")'),
+    breakage("CN608", TOOLS, "    return query", "    try:\n        return query\n    except Exception:\n        return []"),
+    breakage("CN609", TOOLS, "async def search_acts(query: str) -> str:", "async def search_acts(query: str):"),
     breakage("CN701", "src/whole/telemetry.py", "if key in ALLOWED"),
+    breakage("CN701", "src/whole/telemetry.py", "if key in ALLOWED", "if key not in ALLOWED"),
+    breakage("CN701", "src/whole/telemetry.py", "provider = TracerProvider()", "class Sifting(SpanExporter):\n    pass\n\n\nprovider = TracerProvider()"),
+    breakage("CN701", "src/whole/telemetry.py", "provider = TracerProvider()", "provider = TracerProvider()\nReadableSpan(name='call', links=span.links)"),
+    breakage("CN703", "src/whole/telemetry.py", "provider = TracerProvider()", "provider = TracerProvider()\nReadableSpan(name='call', events=span.events)"),
+    breakage("CN704", "src/whole/telemetry.py", '"service.name"}', '"service.name", "mcp.query"}'),
     breakage("CN702", "src/whole/telemetry.py", "provider = TracerProvider()", "provider = TracerProvider()\ntrace.set_tracer_provider(provider)"),
     breakage("CN703", "src/whole/telemetry.py", 'fastmcp.settings.telemetry_mode = "off"'),
     breakage("CN703", "src/whole/telemetry.py", 'span.set_attribute("mcp.user_id", user)', 'span.set_attribute("mcp.user_id", user)\n    span.record_exception(ValueError())'),
     breakage("CN704", "tests/test_telemetry.py", '"mcp.org_id", "mcp.user_id", '),
     breakage("CN801 CN802 CN803", "src/whole/definition.py", "(Protocol)", ""),
     breakage("CN801", "src/whole/definition.py", "from typing import Protocol", "import httpx\nfrom typing import Protocol"),
+    breakage("CN801", "src/whole/definition.py", "from typing import Protocol", "from typing import Protocol\n\nfrom whole import providers"),
+    breakage("CN805", "src/whole/providers.py", "        return id\n\n\nclass Fixture", "        try:\n            return id\n        except OSError:\n            return await FixtureProvider().read(id)\n\n\nclass Fixture"),
     breakage("CN802 CN803", "src/whole/providers.py", "class FixtureProvider:\n    async def search", "class FixtureProvider:\n    async def find"),
     breakage("CN803", "tests/test_contract.py", '@pytest.mark.parametrize("provider", [LiveProvider, FixtureProvider])'),
     breakage("CN804", TOOLS, "from whole.definition import ActsProvider", "from whole.definition import ActsProvider\nfrom whole.providers import LiveProvider"),
-    breakage("CN901", TOOLS, "async def coverage() -> dict", "async def coverage(family: str) -> dict"),
+    breakage("CN504 CN901", TOOLS, "async def coverage() -> dict", "async def coverage(family: str) -> dict"),
     breakage("CN902", TOOLS, ', "captured_at": "2026-11-30"'),
+    breakage("CN902", TOOLS, '[{"id": "G-1", "family": "acts", "missing": "annexes", "fallback": "the official journal"}]', "[]"),
+    breakage("CN902", TOOLS, "async def coverage()", "class Family:\n    captured_at: str | None = None\n\n\nasync def coverage()"),
     breakage("CN903", "tests/test_coverage.py", ' and answer["known_gaps"]'),
     breakage("CN1001", "src/whole/audit.py", "async def on_call_tool", "async def never_called"),
+    breakage("CN1001", "src/whole/audit.py", APPENDING, f"if context.message.name != 'coverage':\n            {APPENDING}"),
+    breakage("CN1001", "src/whole/audit.py", f"{APPENDING}\n        return await call_next(context)", f"answer = await call_next(context)\n        {APPENDING}\n        return answer"),
+    breakage("CN1004", "src/whole/audit.py", "0o600", "0o644"),
+    breakage("CN1002", "src/whole/audit.py", "hashlib.sha256(repr(context.message.arguments).encode()).hexdigest()", "digest_of(context.message.arguments)\n\n\ndef digest_of(arguments):\n    return repr(arguments)"),
     breakage("CN1002", "src/whole/audit.py", "hashlib.sha256(repr(context.message.arguments).encode()).hexdigest()", "context.message.arguments"),
     breakage("CN1003", "tests/test_audit.py", "assert len(audit.read_text().splitlines()) == len(tools)", "assert audit"),
     breakage("CN1101", ".github/workflows/ci.yml", "  pull_request:\n"),
     breakage("CN1101", ".github/workflows/ci.yml", '-k "not smoke"', '-k "not smoke" || true'),
     breakage("CN1102", ".github/workflows/ci.yml", ' -k "not smoke"'),
     breakage("CN1103", ".github/workflows/ci.yml", "checkout@0123456789abcdef0123456789abcdef01234567", "checkout@v4"),
+    breakage("CN1101", ".github/workflows/ci.yml", '-k "not smoke"', '-k "not smoke"\n        if: github.actor != \'somebody\''),
+    breakage("CN1102", ".github/workflows/ci.yml", ' -k "not smoke"', " -k smoke"),
+    breakage("CN1104", ".github/workflows/ci.yml", '-k "not smoke"', '-k "not smoke"\n      - run: mypy || true'),
+    breakage("CN1105", ".github/workflows/ci.yml", "permissions:\n  contents: read\n"),
+    breakage("CN1201", ".github/workflows/release.yml", "    needs: gates\n", "    needs: gates\n    if: always()\n"),
+    breakage("CN1201", ".github/workflows/release.yml", "pytest tests/", "pytest tests/unit"),
     breakage("CN1201", ".github/workflows/release.yml", "    needs: gates\n"),
     breakage("CN1202", "pyproject.toml", "fastmcp>=4.2,<5", "fastmcp>=4.2"),
     breakage("CN1301", "README.md", "`search_acts`", "`search_acts_quickly`"),
+    breakage("CN1301", "README.md", "2 tools.", "3 tools."),
+    breakage("CN1306", "README.md", "<!-- mcp-name: io.github.example-org/whole -->"),
+    breakage("CN1402", SERVER, 'FastMCP("whole"', 'FastMCP("a name of a server that is so long that no tool fits it"'),
+    breakage("CN1403", TOOLS, "Find acts whose", "Find acts. " + "More. " * 400 + "Those whose"),
+    breakage("CN1404", "src/whole/__init__.py", "", 'print("Whole")\n'),
+    breakage("CN1407", SERVER, 'version="1.0.0", '),
     breakage("CN1302", "docs/mcp-server.md", "`coverage()`", "It"),
     breakage("CN1303", DRIFT, 'readme = Path("README.md").read_text()', 'readme = ""'),
     breakage("CN1305", ".claude/rules/tools.md", "paths:", "files:"),

@@ -6,7 +6,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from connector_canon.drift.owned import owned_files, same
+from connector_canon.drift.owned import Ownership, same
 from connector_canon.drift.template import Recorded, is_behind, newest_version, render_again
 from connector_canon.findings import CannotLook
 
@@ -49,7 +49,8 @@ def drift(path: Path, seconds: float = 60.0) -> Drift:
     with tempfile.TemporaryDirectory(prefix="canon-drift-") as temporary:
         again = Path(temporary) / "again"
         render_again(path, again, recorded)
-        theirs, ours = owned_files(again), owned_files(path)
+        owned = Ownership.of(again, adopted=recorded.adopted)
+        theirs, ours = owned.files_in(again), owned.files_in(path)
         if not theirs:
             raise CannotLook(f"{recorded.source} at {recorded.version} renders none of the template's own files.")
         edited = [file for file in theirs & ours if not same(again / file, path / file)]

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-OWNED_FOLDERS = ("src/*/canon", "tests/canon", ".github/workflows")
+WORKFLOWS = ".github/workflows"
 OWNED_FILES = ("ruff.toml", "mypy.ini", "pytest.ini", ".importlinter")
 LEFT_OVER = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"})
 
 
-def owned_files(folder: Path) -> set[PurePosixPath]:
-    """Return the template's files in a folder, relative to it."""
-    found = {PurePosixPath(name) for name in OWNED_FILES if (folder / name).is_file()}
-    for pattern in OWNED_FOLDERS:
-        for owned in folder.glob(pattern):
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """What belongs to the template: some files, and all that is in some folders."""
+
+    files: frozenset[PurePosixPath]
+    folders: frozenset[PurePosixPath]
+
+    @classmethod
+    def of(cls, rendering: Path, *, adopted: bool) -> Ownership:
+        """Read it off a fresh rendering. Beside the canon, a server that adopted it has files of its own."""
+        folders = {PurePosixPath(path.relative_to(rendering).as_posix()) for path in rendering.glob("**/canon")}
+        if adopted:
+            return cls(frozenset(), frozenset(folders))
+        return cls(frozenset(map(PurePosixPath, OWNED_FILES)), frozenset({*folders, PurePosixPath(WORKFLOWS)}))
+
+    def files_in(self, folder: Path) -> set[PurePosixPath]:
+        """Return the template's files in a folder, relative to it."""
+        found = {name for name in self.files if (folder / name).is_file()}
+        for owned in self.folders:
             found |= {
                 PurePosixPath(path.relative_to(folder).as_posix())
-                for path in owned.rglob("*")
+                for path in (folder / owned).rglob("*")
                 if path.is_file() and not LEFT_OVER & set(path.parts) and path.suffix not in {".pyc", ".rej", ".orig"}
             }
-    return found
+        return found
 
 
 def same(one: Path, other: Path) -> bool:

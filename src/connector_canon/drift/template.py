@@ -28,6 +28,8 @@ class Recorded:
 
     source: str
     version: str
+    adopted: bool = False
+    """Whether the canon was merged into a server that was there before."""
 
     @classmethod
     def of(cls, folder: Path) -> Recorded:
@@ -41,7 +43,7 @@ class Recorded:
             answers = None
         if not isinstance(answers, dict) or not answers.get("_src_path") or not answers.get("_commit"):
             raise CannotLook(f"{file} does not say which template and version: _src_path and _commit are needed.")
-        return cls(str(answers["_src_path"]), str(answers["_commit"]))
+        return cls(str(answers["_src_path"]), str(answers["_commit"]), answers.get("mode") == "retrofit")
 
 
 def render_again(folder: Path, destination: Path, recorded: Recorded) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import multiprocessing.context
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from connector_canon.rules import RULES
 
 ANSWERS = ".copier-answers.yml"
 WAITING_PER_PROCESS = 4
+MOST_AT_ONCE = 16
+Numbered = tuple[int, Path]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,9 @@ class Row:
     def is_clean(self) -> bool:
         """Whether it was examined and nothing is left to do."""
         return self.reason is None and not (self.gaps or self.stale or self.drift)
+
+
+Look = Callable[[Path, float, bool], Row]
 
 
 def paths_in(file: Path) -> list[Path]:
@@ -106,10 +112,10 @@ def examine_all(paths: Sequence[Path], processes: int | None, seconds: float, wi
     if count == 1 or len(paths) == 1:
         gc.freeze()
         return [examine(path, seconds, with_drift) for path in paths]
-    context = multiprocessing.get_context("spawn")
+    gc.freeze()
     try:
-        with ProcessPoolExecutor(count, mp_context=context, initializer=gc.freeze) as pool:
-            rows.update(_windowed(pool, list(enumerate(paths)), count, seconds, with_drift))
+        with ProcessPoolExecutor(min(count, len(paths)), mp_context=_sharing()) as pool:
+            rows.update(_windowed(pool, _batches(list(enumerate(paths)), count), count, seconds, with_drift))
     except BrokenProcessPool:
         for number, path in enumerate(paths):
             if number not in rows:
@@ -117,18 +123,36 @@ def examine_all(paths: Sequence[Path], processes: int | None, seconds: float, wi
     return [rows[number] for number in range(len(paths))]
 
 
+def _sharing() -> multiprocessing.context.BaseContext:
+    """Return how processes begin: with what this one has imported, where a process of a single thread can be forked."""
+    # The system's own count: threads that Python did not start are no less in the way.
+    threads = Path("/proc/self/task")
+    can_fork = threads.is_dir() and len(list(threads.iterdir())) == 1
+    return multiprocessing.get_context("fork" if can_fork else "spawn")
+
+
+def _batches(numbered: Sequence[Numbered], count: int) -> Iterator[Sequence[Numbered]]:
+    """Yield a few repositories at a time: handing over each one alone costs, and a large share keeps others waiting."""
+    size = max(1, min(MOST_AT_ONCE, len(numbered) // (count * WAITING_PER_PROCESS)))
+    yield from (numbered[start : start + size] for start in range(0, len(numbered), size))
+
+
+def _examine_some(look: Look, some: Sequence[Numbered], seconds: float, with_drift: bool) -> list[tuple[int, Row]]:
+    return [(number, look(path, seconds, with_drift)) for number, path in some]
+
+
 def _windowed(
-    pool: ProcessPoolExecutor, numbered: list[tuple[int, Path]], count: int, seconds: float, with_drift: bool
+    pool: ProcessPoolExecutor, coming: Iterator[Sequence[Numbered]], count: int, seconds: float, with_drift: bool
 ) -> Iterator[tuple[int, Row]]:
-    running: dict[Future[Row], int] = {}
-    coming = iter(numbered)
+    running: set[Future[list[tuple[int, Row]]]] = set()
     while True:
-        while len(running) < count * WAITING_PER_PROCESS and (pair := next(coming, None)) is not None:
-            running[pool.submit(examine, pair[1], seconds, with_drift)] = pair[0]
+        while len(running) < count * WAITING_PER_PROCESS and (some := next(coming, None)) is not None:
+            running.add(pool.submit(_examine_some, examine, some, seconds, with_drift))
         if not running:
             return
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
-            yield running.pop(future), future.result()
+        done, running = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield from future.result()
 
 
 def _alone(path: Path, seconds: float, with_drift: bool) -> Row:

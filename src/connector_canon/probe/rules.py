@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,17 +12,15 @@ import mcp_types
 from connector_canon.findings import Answer, Place, absent, cannot_tell, not_applicable, present
 from connector_canon.probe.visit import ERAS, Door, HttpAnswer, Talk, Visit
 from connector_canon.rules import RULES
+from connector_canon.rules.clients import FAMILY as CLIENTS
+from connector_canon.rules.clients import is_fitting
 from connector_canon.rules.coverage import ANSWER, FAMILY_FIELDS, GAP_FIELDS, NAMED
 from connector_canon.rules.door import FAMILY as DOOR
 from connector_canon.rules.instructions import CREDENTIAL, MOST_BYTES, ORDER, STANDALONE, ghosts
-from connector_canon.rules.results import FAMILY as RESULTS
 from connector_canon.rules.results import STATES
-from connector_canon.rules.rule import Family, Rule
-from connector_canon.rules.shared import CODES, mentions, share
+from connector_canon.rules.rule import Rule
+from connector_canon.rules.shared import CODES, codes_in, mentions, share
 
-CLIENTS = Family("clients", "Clients can work with it", "clients")
-NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-MOST_NAME = 60
 MOST_CHARACTERS = 50_000
 HINTS = ("read_only_hint", "destructive_hint", "idempotent_hint", "open_world_hint")
 UNSEEN = cannot_tell("Nobody was let in; give a credential with --header 'X-API-Key: …'.")
@@ -128,9 +125,9 @@ def stands_alone(text: str, talk: Talk, visit: Visit) -> Answer:
 
 def lists_no_codes(text: str, talk: Talk, visit: Visit) -> Answer:
     """Look whether the instructions repeat the list of codes."""
-    listed = [code for code in CODES if mentions(text, code)]
-    if len(listed) > 3:
-        return absent(f"The instructions list {len(listed)} error codes; each tool's description does.")
+    listed = codes_in(text)
+    if listed:
+        return absent(f"The instructions repeat {', '.join(listed)}; each tool's description does.")
     return present("The instructions leave the codes to the tools' descriptions.")
 
 
@@ -403,11 +400,7 @@ def both_eras(visit: Visit) -> Answer:
 
 def names_fit(talk: Talk, visit: Visit) -> Answer:
     """Look for names that a client hides or refuses."""
-    lacking = [
-        t.name
-        for t in talk.tools
-        if not NAME.fullmatch(t.name) or len(talk.name.replace(" ", "-")) + len(t.name) >= MOST_NAME
-    ]
+    lacking = [t.name for t in talk.tools if not is_fitting(t.name, talk.name)]
     return _share(
         talk,
         lacking,
@@ -492,34 +485,10 @@ ONLY_OUTSIDE: tuple[Rule[Visit], ...] = (
         _at_the_door(no_redirect),
     ),
     Rule(
-        "CN606", RESULTS, "Every description names its tool's codes",
-        "The model meets a code prepared, or not at all.",
-        "End each description with the codes the tool can answer.",
-        _talking(describes_codes),
-    ),
-    Rule(
         "CN1401", CLIENTS, "Clients of both protocol eras are answered",
         "Half of the clients in use speak one, half the other.",
         "Serve statelessly with a framework that answers initialize and server/discover.",
         both_eras, essential=True,
-    ),
-    Rule(
-        "CN1402", CLIENTS, "Tool names fit every client",
-        "A client hides a tool whose name is too long, and another refuses the whole request for one dot.",
-        "Use [a-zA-Z0-9_-], under 60 characters together with the server's name.",
-        _talking(names_fit), essential=True,
-    ),
-    Rule(
-        "CN1403", CLIENTS, "Descriptions fit 2,048 bytes",
-        "What is cut is the end, where the codes stand.",
-        "Shorten the description; put examples into the reference.",
-        _talking(descriptions_fit),
-    ),
-    Rule(
-        "CN1404", CLIENTS, "stdout carries the protocol alone",
-        "One banner on stdout and the client says no more than that the server failed to start.",
-        "Log to stderr, from the first line on.",
-        clean_stdout, essential=True,
     ),
     Rule(
         "CN1405", CLIENTS, "Resources are JSON",
@@ -554,8 +523,12 @@ SHARED: tuple[tuple[str, Look], ...] = (
     ("CN602", _talking(exactly_six)),
     ("CN604", _talking(publishes_states)),
     ("CN605", _talking(publishes_denominator)),
+    ("CN606", _talking(describes_codes)),
     ("CN901", _talking(has_coverage)),
     ("CN902", _talking(coverage_answers)),
+    ("CN1402", _talking(names_fit)),
+    ("CN1403", _talking(descriptions_fit)),
+    ("CN1404", clean_stdout),
 )
 
 PROBE_RULES: tuple[Rule[Visit], ...] = tuple(

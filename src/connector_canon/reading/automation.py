@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,11 @@ PUBLISHING_ACTION = re.compile(
     r"^(?:pypa/gh-action-pypi-publish|docker/build-push-action|softprops/action-gh-release|ncipollo/release-action)@"
 )
 DISARMED = re.compile(r"\|\|\s*(?:true|:|exit 0)\s*$", re.MULTILINE)
+CHOOSES_PEOPLE = re.compile(r"github\.(?:triggering_)?actor\b|author_association|\buser\.login|github\.ref(?:_name)?\b")
+REGARDLESS = re.compile(r"always\(\)|failure\(\)|!\s*cancelled\(\)")
+SUCCEEDED = re.compile(r"needs\.[\w-]+\.result\s*==\s*['\"]success")
+# The same safe loader, where libyaml is there to do the work.
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 PINNED = re.compile(r"@[0-9a-f]{40}$")
 
 
@@ -34,6 +39,7 @@ class Step:
     uses: str
     disarmed: bool
     place: Place
+    condition: str = ""
 
     @property
     def tests(self) -> bool:
@@ -42,6 +48,13 @@ class Step:
             line for line in self.run.splitlines() if not INSTALLS.match(line) and not line.strip().startswith("#")
         ]
         return not self.disarmed and any(TESTS.search(line) for line in lines)
+
+    @property
+    def may_be_skipped(self) -> bool:
+        """Whether a pull request of somebody, or from somewhere, passes the step by."""
+        return bool(CHOOSES_PEOPLE.search(self.condition)) or (
+            "github.event_name" in self.condition and "pull_request" not in self.condition
+        )
 
     @property
     def publishes(self) -> bool:
@@ -57,6 +70,8 @@ class Job:
     needs: tuple[str, ...]
     steps: tuple[Step, ...]
     calls: str = ""
+    condition: str = ""
+    permissions: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +81,13 @@ class Workflow:
     place: Place
     triggers: dict[str, Any]
     jobs: tuple[Job, ...]
+    permissions: Any = None
+
+    @property
+    def may_do_everything(self) -> bool:
+        """Whether some job has whatever the repository gives by default, or asks for all."""
+        granted = [job.permissions if job.permissions is not None else self.permissions for job in self.jobs]
+        return any(given is None or given == "write-all" for given in [*granted, self.permissions or {}])
 
     @property
     def on_push(self) -> bool:
@@ -86,9 +108,9 @@ class Workflow:
 
     def tests_before(self, job: Job, step: Step) -> bool:
         """Whether tests must have passed before a step is reached."""
-        if any(s.tests for s in job.steps[: job.steps.index(step)]):
+        if not REGARDLESS.search(step.condition) and any(s.tests for s in job.steps[: job.steps.index(step)]):
             return True
-        waiting, seen = list(job.needs), set[str]()
+        waiting, seen = _waited_for(job), set[str]()
         while waiting:
             name = waiting.pop()
             if name in seen:
@@ -98,8 +120,15 @@ class Workflow:
                 if other.name == name:
                     if any(s.tests for s in other.steps):
                         return True
-                    waiting.extend(other.needs)
+                    waiting.extend(_waited_for(other))
         return False
+
+
+def _waited_for(job: Job) -> list[str]:
+    """Return the jobs that must have succeeded for a job to start; `if: always()` asks for none."""
+    if REGARDLESS.search(job.condition) and not SUCCEEDED.search(job.condition):
+        return []
+    return list(job.needs)
 
 
 def workflows(folders: Folders) -> list[Workflow]:
@@ -123,7 +152,7 @@ def _load(path: Path) -> tuple[dict[Any, Any], str] | None:
     if text is None:
         return None
     try:
-        table = yaml.safe_load(text)
+        table = yaml.load(text, Loader=LOADER)  # noqa: S506
     except (yaml.YAMLError, RecursionError):
         return None
     return (table, text) if isinstance(table, dict) else None
@@ -152,9 +181,16 @@ def _github(folders: Folders, path: Path) -> Workflow | None:
         needs = job.get("needs", [])
         steps = tuple(_step(step, job, shown, text) for step in job.get("steps") or [] if isinstance(step, dict))
         jobs.append(
-            Job(str(name), tuple([needs] if isinstance(needs, str) else needs or []), steps, str(job.get("uses") or ""))
+            Job(
+                name=str(name),
+                needs=tuple([needs] if isinstance(needs, str) else needs or []),
+                steps=steps,
+                calls=str(job.get("uses") or ""),
+                condition=str(job.get("if") or ""),
+                permissions=job.get("permissions"),
+            )
         )
-    return Workflow(Place(shown), named, tuple(jobs))
+    return Workflow(Place(shown), named, tuple(jobs), table.get("permissions"))
 
 
 def _step(step: dict[str, Any], job: dict[str, Any], shown: str, text: str) -> Step:
@@ -165,7 +201,8 @@ def _step(step: dict[str, Any], job: dict[str, Any], shown: str, text: str) -> S
     disarmed = bool(step.get("continue-on-error") or job.get("continue-on-error") or DISARMED.search(run))
     key = next((line.strip() for line in (run or uses).splitlines() if line.strip()), "")
     number = next((n for n, line in enumerate(text.splitlines(), 1) if key and key in line), 1)
-    return Step(run, uses, disarmed, Place(shown, number))
+    condition = " ".join(str(part["if"]) for part in (job, step) if part.get("if"))
+    return Step(run, uses, disarmed, Place(shown, number), condition)
 
 
 def _pushes(inputs: Any) -> bool:
@@ -210,7 +247,7 @@ def _with_called(folders: Folders, workflow: Workflow) -> Workflow:
     for job in workflow.jobs:
         if job.calls.startswith("./"):
             called = _github(folders, folders.repository / job.calls[2:])
-            jobs.append(Job(job.name, job.needs, tuple(called.steps()) if called else ()))
+            jobs.append(replace(job, steps=tuple(called.steps()) if called else (), calls=""))
         else:
             jobs.append(job)
-    return Workflow(workflow.place, workflow.triggers, tuple(jobs))
+    return replace(workflow, jobs=tuple(jobs))

@@ -150,6 +150,7 @@ class Connector:
             if module in seen or module.is_test:
                 continue
             seen.add(module)
+            waiting += self._packages_of(module)
             for scope in [module.scope, *module.scopes.values()]:
                 for dotted in [*scope.imports.values(), *scope.star_imports]:
                     for name in (dotted, dotted.rpartition(".")[0]):
@@ -157,6 +158,12 @@ class Connector:
                         if found is not None:
                             waiting.append(found)
         return seen
+
+    def _packages_of(self, module: Module) -> list[Module]:
+        """Return the packages that importing a module runs first."""
+        heads = (module.parts[:count] for count in range(1, len(module.parts)))
+        found = (self.project.module_named("." + ".".join(head), module) for head in heads)
+        return [package for package in found if package is not None and package.path.name == "__init__.py"]
 
     def _imports(self, module: Module, wanted: Module) -> bool:
         for scope in [module.scope, *module.scopes.values()]:

@@ -21,6 +21,7 @@ BINDING: frozenset[type[ast.AST]] = frozenset(
     }
 )  # fmt: skip
 WITHOUT_CONTENT: frozenset[type[ast.AST]] = frozenset({ast.Load, ast.Store, ast.Del})
+LEAVES: frozenset[type[ast.AST]] = frozenset({ast.Constant, ast.Name, ast.alias})
 LONG_LINE = re.compile(r"[^\n]{20001}")
 
 
@@ -95,6 +96,7 @@ class Module:
     by_type: dict[type[ast.AST], list[ast.AST]] = field(default_factory=dict)
     attribute_values: dict[tuple[str, str], list[tuple[ast.expr, Scope]]] = field(default_factory=dict)
     _strings: list[tuple[str, int]] | None = None
+    _lines: list[str] | None = None
 
     @property
     def package(self) -> tuple[str, ...]:
@@ -104,6 +106,12 @@ class Module:
     def mentions(self, *words: str) -> bool:
         """Whether any of the words stands anywhere in the text; a cheap look before parsing."""
         return any(word in self.text for word in words)
+
+    def lines_of(self, node: Definition) -> list[str]:
+        """Return the lines a function or class is written in."""
+        if self._lines is None:
+            self._lines = self.text.splitlines()
+        return self._lines[node.lineno - 1 : node.end_lineno]
 
     def parsed(self) -> Module:
         """Parse and index once; a file that cannot be parsed has an empty tree and an error."""
@@ -151,6 +159,8 @@ class Module:
             node, where = stack.pop()
             kind = type(node)
             self.by_type.setdefault(kind, []).append(node)
+            if kind in LEAVES:
+                continue
             inside = self._take_in(node, where) if kind in BINDING else where
             for name in reversed(node._fields):
                 value = getattr(node, name, None)

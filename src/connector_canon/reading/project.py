@@ -66,6 +66,7 @@ class Project:
     _by_parts: dict[tuple[str, ...], Module] = field(default_factory=dict)
     _by_tail: dict[str, list[Module]] = field(default_factory=dict)
     _calls: dict[str, list[Site]] = field(default_factory=dict)
+    _calls_in: dict[Module, dict[str, list[Site]]] = field(default_factory=dict)
     _aliases: dict[str, set[str]] | None = None
     _attributes: dict[Expression, list[Target]] = field(default_factory=dict)
     _bound: dict[tuple[str, Module, Scope | None], list[Target]] = field(default_factory=dict)
@@ -142,10 +143,15 @@ class Project:
     def calls_named(self, name: str) -> list[Site]:
         """Return the calls, outside tests, of anything with that last name."""
         if name not in self._calls:
-            self._calls[name] = [
-                site for module in self.sources(name) for site in module.calls if last_name(site.call.func) == name
-            ]
+            self._calls[name] = [site for m in self.sources(name) for site in self._calls_of(m).get(name, ())]
         return self._calls[name]
+
+    def _calls_of(self, module: Module) -> dict[str, list[Site]]:
+        if module not in self._calls_in:
+            named = self._calls_in[module] = {}
+            for site in module.calls:
+                named.setdefault(last_name(site.call.func), []).append(site)
+        return self._calls_in[module]
 
     def imported(self, dotted: str, near: Module, depth: int = 0) -> list[Target]:
         """Return what an imported dotted name stands for."""

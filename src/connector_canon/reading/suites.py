@@ -129,14 +129,13 @@ class _Suite:
             self._note_definitions(module, module)
 
     def _note_definitions(self, module: Module, owner: Module | None) -> None:
-        lines = module.text.splitlines()
         for name, node in module.scope.definitions.items():
-            if any(word in line for line in lines[node.lineno - 1 : node.end_lineno] for word in TOUCHING_WORDS):
+            if any(word in line for line in module.lines_of(node) for word in TOUCHING_WORDS):
                 self.touching.setdefault(owner, set()).add(name)
 
     def concerns(self, node: Function, module: Module) -> bool:
         """Whether a test is worth following."""
-        text = "\n".join(module.text.splitlines()[node.lineno - 1 : node.end_lineno])
+        text = "\n".join(module.lines_of(node))
         if any(word in text for word in TOUCHING_WORDS):
             return True
         names = self.touching[None] | self.touching.get(module, set())

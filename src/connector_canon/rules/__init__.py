@@ -7,6 +7,7 @@ from connector_canon.rules import (
     audit,
     automation,
     capability,
+    clients,
     coverage,
     door,
     drift,
@@ -30,6 +31,7 @@ RULES: tuple[Rule[Connector], ...] = (
     *audit.RULES,
     *automation.RULES,
     *readme.RULES,
+    *clients.RULES,
 )
 
 __all__ = ["RULES", "Family", "Rule"]

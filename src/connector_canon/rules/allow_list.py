@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from connector_canon.findings import Answer, Place, absent, not_applicable, present
 from connector_canon.reading.connector import Connector
-from connector_canon.reading.project import last_name
+from connector_canon.reading.modules import Function, Module
+from connector_canon.reading.project import Expression, Named, default_of, last_name
 from connector_canon.rules.rule import Family, Rule
-from connector_canon.rules.shared import named_collections, place
+from connector_canon.rules.shared import literal_strings, named_collections, place
 
 FAMILY = Family("7", "The allow-list at the edge", "allow-list")
 EXPORTERS = re.compile(
@@ -17,6 +19,9 @@ EXPORTERS = re.compile(
 )
 VENDORS = (("sentry_sdk", "init"), ("langfuse", "Langfuse"), ("logfire", "configure"), ("newrelic", "initialize"))
 GLOBAL = frozenset({"set_tracer_provider", "set_logger_provider", "set_meter_provider"})
+EXPORTER_BASES = re.compile(r"Span(?:Exporter|Processor)$")
+PASSES = frozenset({"name", "links", "resource", "context", "parent"})
+SPEAKS = frozenset({"events", "status"})
 FIRST_WITH_SPANS = {"fastmcp": 3, "mcp": 2}
 
 
@@ -50,16 +55,96 @@ def one_gate(connector: Connector) -> Answer:
     """Look for a collection of attribute names that something is filtered by."""
     if (answer := _nothing_leaves(connector)) is not None:
         return answer
+    listed = _list(connector)
+    if listed is not None:
+        name, _, gate = listed
+        denied = _denied(connector, name)
+        unused = _unused_exporters(connector)
+        past = [where for m in connector.running("ReadableSpan") for _, where in _taken_over(connector, m, PASSES)]
+        if denied:
+            return absent(f"What is not on {name} is kept here; keep what is on it and drop the rest.", *denied)
+        if unused:
+            return absent("Nothing is exported through the class that filters; put it before the exporter.", *unused)
+        if past:
+            return absent("This is taken from the span as it is, past the list; build it anew or leave it out.", *past)
+        return present(f"{name} decides which attributes leave.", gate)
+    where = exports(connector)[:3] or [connector.server.place]
+    reason = framework_spans(connector)
+    tail = f" {reason} and opens spans of its own." if reason and not exports(connector) else ""
+    return absent(f"Let every attribute set pass one function that keeps only listed keys.{tail}", *where)
+
+
+def _list(connector: Connector) -> tuple[str, list[str], Place] | None:
+    """Return the collection of attribute names that something is filtered by."""
     for module in connector.running("mcp."):
         for name, strings, node in named_collections(module):
             if isinstance(node, ast.Dict) and not name.isupper():
                 continue
             if len([s for s in strings if s.startswith("mcp.")]) >= 3 and _filters_by(connector, name):
-                return present(f"{name} decides which attributes leave.", place(module, node))
-    where = exports(connector)[:3] or [connector.server.place]
-    reason = framework_spans(connector)
-    tail = f" {reason} and opens spans of its own." if reason and not exports(connector) else ""
-    return absent(f"Let every attribute set pass one function that keeps only listed keys.{tail}", *where)
+                return name, strings, place(module, node)
+    return None
+
+
+def _denied(connector: Connector, name: str) -> list[Place]:
+    """Return where a comprehension keeps what is not on the list, under the list's name or a parameter that defaults to it."""
+    found: list[Place] = []
+    for module in connector.running(name):
+        for function in (d.node for d in module.definitions if isinstance(d.node, Function)):
+            arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+            given = {
+                a.arg for a in arguments if (d := default_of(function, a.arg)) is not None and last_name(d) == name
+            }
+            for kept in (n for n in ast.walk(function) if isinstance(n, ast.comprehension)):
+                tests = [t for condition in kept.ifs for t in ast.walk(condition) if isinstance(t, ast.Compare)]
+                found += [
+                    place(module, t)
+                    for t in tests
+                    if isinstance(t.ops[0], ast.NotIn) and last_name(t.comparators[0]) in {name, *given}
+                ]
+    return found
+
+
+def _unused_exporters(connector: Connector) -> list[Place]:
+    """Return the exporters and processors of the project when none of them is made anywhere."""
+    written = [
+        (module, d.node)
+        for module in connector.running("SpanExporter", "SpanProcessor")
+        for d in module.definitions
+        if isinstance(d.node, ast.ClassDef) and any(EXPORTER_BASES.search(last_name(b)) for b in d.node.bases)
+    ]
+    if any(connector.project.calls_named(node.name) for _, node in written):
+        return []
+    return [place(module, node) for module, node in written]
+
+
+def _taken_over(connector: Connector, module: Module, parts: frozenset[str]) -> Iterator[tuple[str, Place]]:
+    """Yield the parts of a span built anew that are the old span's own."""
+    for site in module.calls:
+        if last_name(site.call.func) != "ReadableSpan":
+            continue
+        for keyword in site.call.keywords:
+            taken = keyword.arg in parts and _is_taken_over(connector, Expression(keyword.value, module, site.scope))
+            if keyword.arg is not None and taken:
+                yield keyword.arg, place(module, keyword.value)
+            if keyword.arg == "status" and "status" in parts and any(
+                isinstance(n, ast.Attribute) and n.attr == "description" for n in ast.walk(keyword.value)
+            ):  # fmt: skip
+                yield "status", place(module, keyword.value)
+
+
+def _is_taken_over(connector: Connector, value: Expression) -> bool:
+    """Whether this is an attribute of another object as it is, also by way of a function that hands it back."""
+    match value.node:
+        case ast.Attribute(value=ast.Name()):
+            return True
+        case ast.Call(args=[ast.Attribute() | ast.Call(), *_]):
+            for callee in connector.project.callees(value):
+                if isinstance(callee, Named) and isinstance(callee.node, Function):
+                    names = {a.arg for a in callee.node.args.args}
+                    returned = [n.value for n in ast.walk(callee.node) if isinstance(n, ast.Return)]
+                    if any(isinstance(r, ast.Name) and r.id in names for r in returned):
+                        return True
+    return False
 
 
 def _filters_by(connector: Connector, name: str) -> bool:
@@ -109,6 +194,7 @@ def messages_stay(connector: Connector) -> Answer:
         for s in m.calls
         if ast.unparse(s.call.func) == "sentry_sdk.init" and not any(k.arg == "before_send" for k in s.call.keywords)
     ]
+    leaving += [where for m in connector.running("ReadableSpan") for _, where in _taken_over(connector, m, SPEAKS)]
     if leaving or vendors:
         return absent("Export the exception's class and the code; its text stays in the local log.", *leaving, *vendors)
     reason = framework_spans(connector)
@@ -140,11 +226,23 @@ def list_pinned(connector: Connector) -> Answer:
     """Look for a test that writes the allow-list out."""
     if (answer := _nothing_leaves(connector)) is not None:
         return answer
+    pinned: list[tuple[set[str], Place]] = []
     for module in connector.project.tests("mcp.org_id"):
         for node in module.collections():
-            strings = {element.value for element in node.elts if isinstance(element, ast.Constant)}
+            strings = set(literal_strings(node))
             if {"mcp.org_id", "mcp.user_id", "mcp.tool"} <= strings:
-                return present("A test pins the allow-list.", place(module, node))
+                pinned.append((strings, place(module, node)))
+    listed = _list(connector)
+    if pinned and listed is not None:
+        more = [name for name in listed[1] if not any(name in strings for strings, _ in pinned)]
+        if more:
+            return absent(
+                f"The list has {', '.join(more)}, which no test writes out; a longer list is a decision.",
+                listed[2],
+                *(where for _, where in pinned),
+            )
+    if pinned:
+        return present("A test pins the allow-list.", pinned[0][1])
     return absent(
         "Write the list out in a test, so that a longer one is a decision somebody reviews.", connector.server.place
     )

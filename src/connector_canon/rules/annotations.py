@@ -8,14 +8,18 @@ from collections.abc import Iterable, Iterator
 
 from connector_canon.findings import Answer, absent, cannot_tell, not_applicable, present
 from connector_canon.reading.connector import Connector
-from connector_canon.reading.project import Expression, Target, last_name
-from connector_canon.reading.registrations import Tool
+from connector_canon.reading.modules import Function
+from connector_canon.reading.project import Expression, Target, default_of, last_name
+from connector_canon.reading.registrations import Tool, is_injected, parameters
 from connector_canon.rules.rule import Family, Rule
-from connector_canon.rules.shared import share
+from connector_canon.rules.shared import mentions, share
 
 FAMILY = Family("5", "Annotations", "annotations")
 HINTS = ("read_only_hint", "destructive_hint", "idempotent_hint", "open_world_hint")
 WRITTEN_BY = frozenset({"ToolAnnotations", "dict", "model_copy", "copy"})
+PLAIN_TYPES = frozenset(
+    {"Annotated", "Any", "Dict", "List", "Literal", "Optional", "Sequence", "Set", "Tuple", "Union"}
+)
 KNOWN = {*HINTS, "title"}
 
 
@@ -89,6 +93,8 @@ def says_read_only(connector: Connector) -> Answer:
             unknown.append(tool)
         elif not written.keys() & {"read_only_hint", "destructive_hint"}:
             lacking.append((tool.name or "a tool", tool.place))
+        elif all(_is_true(written.get(hint)) for hint in ("read_only_hint", "destructive_hint")):
+            lacking.append((f"{tool.name or 'a tool'} (both read-only and destructive)", tool.place))
     if not lacking and (unknown or connector.undecided):
         reason = connector.undecided[0] if connector.undecided else (unknown[0].place, "hints are made at run time")
         return cannot_tell(f"Every known tool says so; {reason[1]}.", reason[0])
@@ -100,6 +106,10 @@ def says_read_only(connector: Connector) -> Answer:
         "{lacking} of {total} tools do not say whether they change anything, so clients ask before each call: {names}.",
         (connector.tools[0].place,),
     )
+
+
+def _is_true(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
 
 
 def says_all(connector: Connector) -> Answer:
@@ -147,6 +157,45 @@ def no_unknown_hint(connector: Connector) -> Answer:
     return absent(f"The protocol knows no {names}; such a hint is ignored in silence.", *(p for _, p in wrong[:20]))
 
 
+def describes_arguments(connector: Connector) -> Answer:
+    """Look for a description of each argument: in its field, beside its type, or by its name in the tool's text."""
+    known = [(t, t.function.node) for t in connector.tools if t.function and isinstance(t.function.node, Function)]
+    taking = [(t, a) for t, node in known for a in parameters(node) if not is_injected(a, node)]
+    if not known:
+        return cannot_tell("No tool's function is known from the source.", connector.server.place)
+    if not taking:
+        return not_applicable("No tool takes an argument.")
+    lacking = [(f"{t.name or 'a tool'} ({a.arg})", t.place) for t, a in taking if not _is_described(t, a)]
+    return share(
+        "arguments",
+        len(taking),
+        lacking,
+        "Every argument is described.",
+        "{lacking} of {total} arguments are described nowhere: {names}.",
+        (known[0][0].place,),
+    )
+
+
+def _is_described(tool: Tool, argument: ast.arg) -> bool:
+    assert tool.function is not None
+    function = tool.function.node
+    assert isinstance(function, Function)
+    written = [n for n in (argument.annotation, default_of(function, argument.arg)) if n is not None]
+    for part in written:
+        for node in ast.walk(part):
+            match node:
+                case ast.Call(keywords=keywords) if any(k.arg == "description" for k in keywords):
+                    return True
+                case ast.Subscript(value=kind, slice=ast.Tuple(elts=[_, *notes])) if last_name(kind) == "Annotated":
+                    if any(isinstance(n, ast.Constant | ast.JoinedStr | ast.Name | ast.Attribute) for n in notes):
+                        return True
+                case ast.Name(id=name) if name[:1].isupper() and name not in PLAIN_TYPES:
+                    # A type of the project's own may describe its fields; only running it tells.
+                    return True
+    texts = [tool.description.value if tool.description is not None else "", ast.get_docstring(function) or ""]
+    return any(mentions(text, argument.arg) for text in texts)
+
+
 def _no_tools(connector: Connector) -> Answer:
     reason = (
         connector.undecided[0] if connector.undecided else (connector.server.place, "none is registered in the source")
@@ -172,5 +221,11 @@ RULES: tuple[Rule[Connector], ...] = (
         "A misspelt hint raises nothing and reaches nobody.",
         "Correct the name; put data of your own into meta.",
         no_unknown_hint,
+    ),
+    Rule(
+        "CN504", FAMILY, "Every argument is described",
+        "A model that has only a name to go by guesses the format and the limits.",
+        "Write Annotated[str, Field(description=…)], or explain the argument by its name in the tool's text.",
+        describes_arguments,
     ),
 )  # fmt: skip

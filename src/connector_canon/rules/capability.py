@@ -91,12 +91,14 @@ def _implementations(connector: Connector, name: str, methods: frozenset[str]) -
 def has_definition(connector: Connector) -> Answer:
     """Look for a definition without input or output."""
     found = definitions(connector)
-    clean = [d for d in found if not _imports(d.module) & REACHES_OUT]
+    clean = [d for d in found if not _reach(connector, d.module) & REACHES_OUT]
     if clean:
         return present(f"{clean[0].name} defines the capability and reaches nothing.", clean[0].place)
     if found:
         return absent(
-            f"{found[0].name} lies in a module that does input and output; give it one of its own.", found[0].place
+            f"{found[0].name} lies in a module that does input and output, itself or by what it imports; "
+            "give it one of its own.",
+            found[0].place,
         )
     return absent(
         "Define the capability as a protocol of types and codes, without input or output.", connector.server.place
@@ -152,8 +154,46 @@ def tools_know_no_provider(connector: Connector) -> Answer:
     return present("No module of tools imports a provider.")
 
 
+def falls_back_to_nobody(connector: Connector) -> Answer:
+    """Look for a provider that asks another one when it fails."""
+    found = [d for d in definitions(connector) if len(d.implementations) >= 2]
+    if not found:
+        return not_applicable("There are no two providers of one definition.")
+    falling: list[Place] = []
+    for definition in found:
+        names = {name for name, _ in definition.implementations}
+        for module in dict.fromkeys(module for _, module in definition.implementations):
+            for handler in module.nodes(ast.ExceptHandler):
+                made = (n for n in ast.walk(handler) if isinstance(n, ast.Call) and last_name(n.func) in names)
+                falling += [place(module, call) for call in made]
+    if falling:
+        return absent(
+            "Let the failure surface: an answer from another provider looks like one from the source.",
+            *dict.fromkeys(falling),
+        )
+    return present("No provider falls back to another one.")
+
+
 def _imports(module: Module) -> set[str]:
     return {d.split(".")[0] for s in [module.scope, *module.scopes.values()] for d in s.imports.values()}
+
+
+def _reach(connector: Connector, module: Module) -> set[str]:
+    """Return what a module imports, also by way of the modules of the project that it imports."""
+    found: set[str] = set()
+    waiting, seen = [module], set[Module]()
+    while waiting:
+        current = waiting.pop()
+        if current in seen or current.is_test:
+            continue
+        seen.add(current)
+        found |= _imports(current)
+        for dotted in (d for s in [current.scope, *current.scopes.values()] for d in s.imports.values()):
+            for name in (dotted, dotted.rpartition(".")[0]):
+                inner = connector.project.module_named(name, current) if name.strip(".") else None
+                if inner is not None and inner.path.name != "__init__.py":
+                    waiting.append(inner)
+    return found
 
 
 def _import_line(module: Module, dotted: str) -> int:
@@ -189,5 +229,11 @@ RULES: tuple[Rule[Connector], ...] = (
         "A tool that knows its provider has to be edited when the provider changes.",
         "Hand the provider in through the server that is built.",
         tools_know_no_provider,
+    ),
+    Rule(
+        "CN805", FAMILY, "No provider falls back to another by itself",
+        "Sample data or yesterday's copy, given as the source's answer, is believed.",
+        "Raise upstream_unavailable; which provider answers is decided by configuration.",
+        falls_back_to_nobody,
     ),
 )  # fmt: skip

@@ -7,7 +7,7 @@ import re
 from connector_canon.findings import Answer, Place, absent, cannot_tell, not_applicable, present
 from connector_canon.reading.connector import Connector
 from connector_canon.rules.rule import Family, Rule
-from connector_canon.rules.shared import CODES, mentions, share
+from connector_canon.rules.shared import codes_in, mentions, share
 
 FAMILY = Family("1", "Instructions orchestrate", "instructions")
 MOST_BYTES = 2048
@@ -23,6 +23,7 @@ RECOMMENDED = re.compile(
     r"(?:^\s*(?:\d+[.)]|[-*])\s*|\b(?:use|try)\s+|\b(?:call|run|invoke)\s+`?)([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b",
     re.IGNORECASE | re.MULTILINE,
 )
+CALLED = re.compile(r"\b(?:call|invoke|wywołaj)\s+`([a-z][a-z0-9]*)(?:\([^`]*\))?`", re.IGNORECASE)
 PLAIN = re.compile(r"(?<![\w`.-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?![\w`=-])")
 CREDENTIAL = re.compile(r"X-API-Key|Bearer|API key|credential|klucz", re.IGNORECASE)
 
@@ -138,10 +139,10 @@ def lists_no_codes(connector: Connector) -> Answer:
     instructions = connector.instructions
     if instructions.text is None:
         return _without_text(connector)
-    listed = [code for code in CODES if mentions(instructions.text.value, code)]
-    if len(listed) > 3:
+    listed = codes_in(instructions.text.value)
+    if listed:
         return absent(
-            f"The instructions list {len(listed)} error codes; each tool's description does, and two lists drift apart.",
+            f"The instructions repeat {', '.join(listed)}; each tool's description does, and two lists drift apart.",
             instructions.place,
         )
     return present("The instructions leave the codes to the tools' descriptions.", instructions.place)
@@ -162,7 +163,8 @@ def ghosts(text: str, known: set[str], arguments: set[str]) -> list[str]:
     plain = {name for name in PLAIN.findall(text) if _resembles_a_tool(name, known)}
     parts = {part for tool in known for part in tool.split("_")}
     recommended = {name for name in RECOMMENDED.findall(text) if parts & set(name.split("_"))}
-    return sorted((ordered | ((ticked | plain | recommended) - arguments)) - known)
+    called = set(CALLED.findall(text)) if known else set()
+    return sorted((ordered | called | ((ticked | plain | recommended) - arguments)) - known)
 
 
 def _resembles_a_tool(name: str, known: set[str]) -> bool:

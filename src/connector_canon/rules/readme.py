@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import re
 
-from connector_canon.findings import Answer, Place, absent, cannot_tell, not_applicable, present
+from connector_canon.findings import Answer, Place, Verdict, absent, cannot_tell, not_applicable, present
 from connector_canon.reading.connector import Connector
 from connector_canon.reading.suites import README, TOOLS
 from connector_canon.rules.rule import Family, Rule
 from connector_canon.rules.shared import mentions, share
 
 FAMILY = Family("README", "The README keeps step", "readme")
+COUNTED = re.compile(r"(?<![\w.,-])(\d{1,3}) (?:MCP |read-only )?(?:tools?|narzędzi\w*)(?!\w)", re.IGNORECASE)
 NAMES = ("README.md", "README.rst", "README.txt", "README")
 
 
 def lists_tools(connector: Connector) -> Answer:
-    """Look whether the README names every tool."""
-    return _lists(connector, connector.file(*NAMES), "README.md")
+    """Look whether the README names every tool, and counts them right where it counts them."""
+    found = connector.file(*NAMES)
+    answer = _lists(connector, found, "README.md")
+    if found is None or answer.verdict is not Verdict.PRESENT:
+        return answer
+    counted = [int(number) for number in COUNTED.findall(found[1])]
+    most = len(connector.tools)
+    right = range(most - sum(t.conditional for t in connector.tools), most + 1)
+    if counted and sum(counted) not in right and not any(number in right for number in counted):
+        return absent(f"{found[0].path} says {counted[0]} tools, and {most} are registered.", found[0])
+    return answer
 
 
 def reference_lists_tools(connector: Connector) -> Answer:
@@ -66,6 +77,24 @@ def checked(connector: Connector) -> Answer:
         "Compare the README's table with list_tools() in a test; a list that drifts is a documented lie.",
         Place("README.md"),
     )
+
+
+def found_by_the_registry(connector: Connector) -> Answer:
+    """Look for the name under which the registry of MCP servers looks the package up."""
+    listed = connector.file("server.json")
+    try:
+        table = json.loads(listed[1]) if listed is not None else None
+    except ValueError:
+        table = None
+    if listed is None or not isinstance(table, dict) or not isinstance(table.get("name"), str):
+        return not_applicable("No server.json names the server for a registry.")
+    packages = table.get("packages")
+    if not any(isinstance(p, dict) and p.get("registryType") == "pypi" for p in packages or ()):
+        return not_applicable("server.json names no package whose README the registry reads.", listed[0])
+    readme = connector.file(*NAMES)
+    if readme is not None and mentions(readme[1], f"mcp-name: {table['name']}"):
+        return present("The README carries the name that the registry looks for.", readme[0])
+    return absent(f"Write <!-- mcp-name: {table['name']} --> into the README.", readme[0] if readme else listed[0])
 
 
 def rules_for_editors(connector: Connector) -> Answer:
@@ -129,5 +158,11 @@ RULES: tuple[Rule[Connector], ...] = (
         "A rule that is shown everywhere is read nowhere.",
         "Write .claude/rules/*.md with description and paths.",
         rules_for_paths,
+    ),
+    Rule(
+        "CN1306", FAMILY, "The README carries the registry's name",
+        "The registry of MCP servers refuses a package whose published README does not name the server.",
+        "Write <!-- mcp-name: NAME --> with the name of server.json.",
+        found_by_the_registry,
     ),
 )  # fmt: skip

@@ -23,6 +23,23 @@ def place(module: Module, node: ast.AST) -> Place:
     return Place(module.shown, getattr(node, "lineno", 1))
 
 
+def guards(module: Module, node: ast.AST) -> list[ast.If]:
+    """Return the conditions that must hold for a node to be reached."""
+    line = getattr(node, "lineno", 0)
+    return [n for n in module.nodes(ast.If) if n.body[0].lineno <= line <= (n.body[-1].end_lineno or 0)]
+
+
+def values_of(module: Module, name: str) -> list[ast.expr]:
+    """Return what is bound to a name anywhere in a module."""
+    return [v for s in [module.scope, *module.scopes.values()] for v in s.values.get(name, ())]
+
+
+def codes_in(text: str) -> list[str]:
+    """Return the codes a text names; a code that is a word of its own counts beside others or in backticks."""
+    certain = [code for code in CODES if "_" in code and mentions(text, code)]
+    return certain + [c for c in CODES if "_" not in c and mentions(text, c) and (len(certain) > 1 or f"`{c}`" in text)]
+
+
 def strings_matching(modules: Iterable[Module], pattern: str) -> list[Place]:
     """Return where a string constant in code matches a pattern whole."""
     wanted = re.compile(pattern)

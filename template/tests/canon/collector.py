@@ -54,7 +54,7 @@ def collector() -> Iterator[Received]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     received = Received(f"http://127.0.0.1:{server.server_port}/v1/traces")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.002}, daemon=True)
     thread.start()
     try:
         yield received

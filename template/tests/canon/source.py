@@ -8,7 +8,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,9 @@ class Source:
     modules: Mapping[Path, ast.Module]
 
     @classmethod
+    @cache
     def of(cls, folder: Path) -> "Source":
-        """Read every module below a folder."""
+        """Read every module below a folder, once."""
         found = {path: ast.parse(path.read_text(encoding="utf-8")) for path in modules_below(folder)}
         assert found, f"No Python module below {folder.name}: nothing was examined."
         return cls(found)

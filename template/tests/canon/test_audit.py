@@ -6,6 +6,8 @@ import os
 import resource
 import subprocess
 import sys
+import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +115,7 @@ async def test_a_caller_without_identity_leaves_no_words(subject: Subject, monke
     result = await call(subject.build(), SECRET)
     assert result.is_error
     (line,) = subject.audit_lines
-    assert (line["tool"], line["code"], line["org_id"]) == (calls.UNKNOWN_TOOL, "forbidden", "unknown")
+    assert (line["tool"], line["code"], line["org_id"]) == (calls.UNKNOWN_TOOL, errors.Code.FORBIDDEN, "unknown")
 
 
 async def test_a_failure_refers_to_its_line(subject: Subject) -> None:
@@ -190,6 +192,7 @@ def test_a_folder_that_is_taken_away_is_made_anew(tmp_path: Path) -> None:
 
 WRITER = """
 import sys
+import time
 from pathlib import Path
 from {canon}.audit import AuditLog
 from {canon}.calls import CallRecord
@@ -197,7 +200,7 @@ folder = Path(sys.argv[1])
 log = AuditLog(folder)
 (folder / f"ready-{{sys.argv[3]}}").touch()
 while not (folder / "go").exists():
-    pass
+    time.sleep(0.001)
 for number in range(int(sys.argv[2])):
     call_id = f"{{sys.argv[3]}}-{{number}}"
     log.append(CallRecord(call_id=call_id, tool="t", status="ok", code=None, org_id="o", user_id="u",
@@ -210,19 +213,24 @@ def test_processes_and_a_rotation_lose_no_line(tmp_path: Path) -> None:
     folder.mkdir()
     program = WRITER.format(canon=canon.__name__)
     environment = {**os.environ, "PYTHONPATH": str(SOURCES)}
-    writers = [
-        subprocess.Popen([sys.executable, "-c", program, str(folder), str(count), str(name)], env=environment)
-        for name in range(2)
-    ]
-    # They begin together, or on a busy machine one would be done before the other starts.
-    while len(list(folder.glob("ready-*"))) < len(writers):
-        assert all(writer.poll() is None for writer in writers)
-    (folder / "go").touch()
-    current, rotated = folder / audit.FILE_NAME, folder / "audit.1"
-    while not rotated.exists():
-        if current.exists() and current.stat().st_size > 1_000:
-            current.rename(rotated)
-    assert [writer.wait(30) for writer in writers] == [0, 0]
+    with ExitStack() as ended:
+        writers = []
+        for name in range(2):
+            command = [sys.executable, "-c", program, str(folder), str(count), str(name)]
+            writers.append(ended.enter_context(subprocess.Popen(command, env=environment)))
+            ended.callback(writers[-1].kill)
+        # They begin together, or on a busy machine one would be done before the other starts.
+        while len(list(folder.glob("ready-*"))) < len(writers):
+            assert all(writer.poll() is None for writer in writers)
+            time.sleep(0.005)
+        (folder / "go").touch()
+        current, rotated = folder / audit.FILE_NAME, folder / "audit.1"
+        while not rotated.exists():
+            if current.exists() and current.stat().st_size > 1_000:
+                current.rename(rotated)
+            assert any(writer.poll() is None for writer in writers)
+            time.sleep(0.0005)
+        assert [writer.wait(30) for writer in writers] == [0, 0]
     lines: list[Any] = [
         json.loads(line) for path in (rotated, current) if path.exists() for line in path.read_bytes().splitlines()
     ]

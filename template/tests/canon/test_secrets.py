@@ -34,34 +34,35 @@ def local_log(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], str]]:
 
 
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("failure", FAILURES)
 async def test_no_failure_takes_its_text_along(
-    subject: Subject, failure: str, era: Any, local_log: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+    subject: Subject, era: Any, local_log: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DEPLOYMENT_TOKEN", SECRET)
-    provider = HostileProvider(FAILURES[failure])
+    answering: list[Any] = [None]
     with collector() as received:
-        mcp = subject.build(lambda: provider, otlp_endpoint=received.address, otlp_headers={"authorization": "x"})
-        seen = []
+        mcp = subject.build(lambda: answering[0], otlp_endpoint=received.address, otlp_headers={"authorization": "x"})
+        tools, resources = await mcp.list_tools(), await mcp.list_resources()
         async with Client(mcp, mode=era) as client:
-            for tool in await mcp.list_tools():
-                arguments = {**some_arguments(tool.parameters), SECRET: SECRET}
-                for given in (arguments, some_arguments(tool.parameters)):
-                    result = await client.call_tool(tool.name, given, raise_on_error=False)
-                    seen.append(everything(result))
-            seen.append(everything(await client.call_tool(SECRET, {SECRET: SECRET}, raise_on_error=False)))
-            for resource in await mcp.list_resources():
-                content = await client.read_resource(resource.uri)
-                seen.append(json.dumps([getattr(part, "text", "") for part in content]))
-    assert len(seen) > 3
-    assert received.spans, "No span was exported: nothing was examined."
-    for place, text in {
-        "a result": "\n".join(seen),
-        "the audit log": json.dumps(subject.audit_lines),
-        "the log": local_log(),
-        "a span": received.raw.decode("latin-1"),
-    }.items():
-        assert SECRET not in text, f"{place} holds the planted secret."
+            for failure, fail in FAILURES.items():
+                answering[0], seen = HostileProvider(fail), []
+                for tool in tools:
+                    arguments = {**some_arguments(tool.parameters), SECRET: SECRET}
+                    for given in (arguments, some_arguments(tool.parameters)):
+                        result = await client.call_tool(tool.name, given, raise_on_error=False)
+                        seen.append(everything(result))
+                seen.append(everything(await client.call_tool(SECRET, {SECRET: SECRET}, raise_on_error=False)))
+                for resource in resources:
+                    content = await client.read_resource(resource.uri)
+                    seen.append(json.dumps([getattr(part, "text", "") for part in content]))
+                assert len(seen) > 3
+                for place, text in {
+                    "a result": "\n".join(seen),
+                    "the audit log": json.dumps(subject.audit_lines),
+                    "the log": local_log(),
+                }.items():
+                    assert SECRET not in text, f"{failure}: {place} holds the planted secret."
+    assert len(received.spans) >= len(FAILURES), "Some failure exported no span, so it was not examined."
+    assert SECRET not in received.raw.decode("latin-1"), "A span holds the planted secret."
 
 
 class Failing(Middleware):

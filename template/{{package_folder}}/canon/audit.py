@@ -3,26 +3,15 @@
 import hashlib
 import json
 import os
-import sys
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from .calls import CallRecord
-from .configuration import ConfigurationError
-
-if sys.platform != "win32":
-    import fcntl
-else:
-    from filelock import FileLock
+from .locks import locked, opened
 
 FILE_NAME: Final = "audit.jsonl"
-LOCK_SECONDS: Final = 5.0
-LOCK_PAUSE_SECONDS: Final = 0.001
-OWNER_ONLY: Final = 0o600
 
 
 class AuditUnavailable(Exception):
@@ -51,9 +40,11 @@ class AuditLog:
         """
         try:
             self.check()
-            with _locked(self._lock):
+            with locked(self._lock):
                 pass
         except (OSError, AuditUnavailable):
+            from .configuration import ConfigurationError
+
             raise ConfigurationError(
                 "The audit folder cannot be written to: set AUDIT_DIR to another one, or change its owner."
             ) from None
@@ -75,7 +66,7 @@ class AuditLog:
         line = _line(call)
         try:
             # The file is opened by name under the lock, so that a rotated one is never written to.
-            with _locked(self._lock):
+            with locked(self._lock):
                 descriptor = self._open()
                 try:
                     before = os.fstat(descriptor).st_size
@@ -92,45 +83,9 @@ class AuditLog:
 
     def _open(self) -> int:
         try:
-            return _opened(self.path, os.O_WRONLY | os.O_APPEND)
+            return opened(self.path, os.O_WRONLY | os.O_APPEND)
         except OSError:
             raise AuditUnavailable from None
-
-
-def _opened(path: Path, flags: int) -> int:
-    """Open a file, making it and its folder where they are missing."""
-    try:
-        return os.open(path, flags | os.O_CREAT, OWNER_ONLY)
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return os.open(path, flags | os.O_CREAT, OWNER_ONLY)
-
-
-if sys.platform != "win32":
-
-    @contextmanager
-    def _locked(path: Path) -> Iterator[None]:
-        """Keep other processes and threads out. Each use opens the lock anew, so a fork shares none with its parent."""
-        descriptor = _opened(path, os.O_RDWR)
-        try:
-            until = time.monotonic() + LOCK_SECONDS
-            while True:
-                try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() > until:
-                        raise
-                    time.sleep(LOCK_PAUSE_SECONDS)
-            yield
-        finally:
-            os.close(descriptor)
-
-else:
-
-    def _locked(path: Path) -> FileLock:
-        """Keep other processes and threads out."""
-        return FileLock(path, timeout=LOCK_SECONDS, is_singleton=False)
 
 
 def _line(call: CallRecord) -> bytes:

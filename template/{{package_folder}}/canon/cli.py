@@ -1,7 +1,6 @@
 """The command line of a connector. It speaks MCP over stdio unless it is told otherwise."""
 
 import argparse
-import asyncio
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Sequence
@@ -24,6 +23,7 @@ FAILED: Final = 1
 USAGE: Final = 2
 
 Settings = TypeVar("Settings", bound="ConnectorSettings")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +125,7 @@ class _Commands(Generic[Settings]):
         end = reserve_stdin(self._wire)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: end())
-        asyncio.run(server.run_stdio_async(show_banner=False))
+        _complete(server.run_stdio_async(show_banner=False))
         return 0
 
     def _serve_http(self, command: argparse.Namespace, settings: Settings) -> int:
@@ -141,7 +141,7 @@ class _Commands(Generic[Settings]):
 
         signal.signal(signal.SIGTERM, _end)
         app = http_app(self._imported(settings).build(settings), settings.public_hosts)
-        asyncio.run(serve(app, listen(command.host, command.port)))
+        _complete(serve(app, listen(command.host, command.port)))
         return 0
 
     def _keys(self, command: argparse.Namespace, settings: Settings) -> int:
@@ -161,7 +161,7 @@ class _Commands(Generic[Settings]):
         return 0
 
     def _sync(self, command: argparse.Namespace, settings: Settings) -> int:
-        self._print(asyncio.run(self._imported(settings).sync(settings)))
+        self._print(_complete(self._imported(settings).sync(settings)))
         return 0
 
     def _describe(self, command: argparse.Namespace, settings: Settings) -> int:
@@ -169,7 +169,7 @@ class _Commands(Generic[Settings]):
 
         connector = self._imported(settings)
         sentences = connector.sentences
-        description = asyncio.run(describing.describe(connector.build(settings), self._settings, sentences))
+        description = _complete(describing.describe(connector.build(settings), self._settings, sentences))
         if command.write:
             documents = describing.documents(Path.cwd(), description, sentences)
             describing.write(documents, lambda line: print(line, file=sys.stderr))
@@ -190,6 +190,14 @@ class _Commands(Generic[Settings]):
     def _print(self, text: str) -> None:
         self._wire.write(f"{text}\n".encode())
         self._wire.flush()
+
+
+def _complete(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end."""
+    # Not every command needs a loop, and it is a tenth of their time.
+    import asyncio
+
+    return asyncio.run(work)
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -12,10 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from filelock import FileLock
-
 from .configuration import ConfigurationError
 from .identity import Caller
+from .locks import locked
 
 SECRET_BYTES: Final = 32
 
@@ -149,7 +148,7 @@ class KeyFile:
     def _locked(self) -> Iterator[None]:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(self.path.with_name(f"{self.path.name}.lock"), mode=0o600):
+            with locked(self.path.with_name(f"{self.path.name}.lock")):
                 yield
         except OSError as error:
             raise ConfigurationError(f"The key file cannot be locked ({type(error).__name__}).") from None

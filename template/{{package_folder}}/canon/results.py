@@ -1,10 +1,11 @@
 """The envelope of every answer, and three states that cannot lie."""
 
-import copy
+import json
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import StrEnum
 from functools import cache
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, cast
 
 from fastmcp.tools import ToolResult
 from mcp_types import TextContent
@@ -104,11 +105,11 @@ def output_schema(envelope: type[Envelope[Any]]) -> dict[str, Any]:
 
     Every answer of the tool fits it, also a failed one, which holds the envelope and nothing more.
     """
-    return copy.deepcopy(_output_schema(envelope))
+    return cast(dict[str, Any], json.loads(_output_schema(envelope)))
 
 
 @cache
-def _output_schema(envelope: type[Envelope[Any]]) -> dict[str, Any]:
+def _output_schema(envelope: type[Envelope[Any]]) -> str:
     schema = envelope.model_json_schema(mode="serialization")
     schema["required"] = list(Envelope.model_fields)
     for model in (schema, *schema.get("$defs", {}).values()):
@@ -119,7 +120,23 @@ def _output_schema(envelope: type[Envelope[Any]]) -> dict[str, Any]:
             field.pop("title", None)
             # Every field is always there, so a default says nothing.
             field.pop("default", None)
-    return schema
+    # A model that holds itself keeps its references.
+    with suppress(RecursionError):
+        schema = _inlined(schema, schema.get("$defs", {}))
+    return json.dumps(schema)
+
+
+def _inlined(part: Any, definitions: Mapping[str, Any]) -> Any:
+    """Put definitions where they are referred to, as the framework does at every listing and with another library."""
+    match part:
+        case {"$ref": str(reference), **beside}:
+            return {**_inlined(definitions[reference.rpartition("/")[2]], definitions), **beside}
+        case dict():
+            return {name: _inlined(value, definitions) for name, value in part.items() if name != "$defs"}
+        case list():
+            return [_inlined(value, definitions) for value in part]
+        case _:
+            return part
 
 
 class Answer(ToolResult):

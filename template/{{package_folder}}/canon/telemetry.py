@@ -10,8 +10,6 @@ from typing import Final
 
 import anyio.to_thread
 from opentelemetry.context import Context
-from opentelemetry.exporter.otlp.proto.http import Compression
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
@@ -187,6 +185,10 @@ class Telemetry:
 
 def otlp_exporter(endpoint: str, headers: Mapping[str, str]) -> SpanExporter:
     """Return an OTLP/HTTP exporter for the full address of a collector."""
+    # Only where there is a collector: it brings a second HTTP client along.
+    from opentelemetry.exporter.otlp.proto.http import Compression
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
     return OTLPSpanExporter(
         endpoint=endpoint, headers=headers, compression=Compression.NoCompression, timeout=EXPORT_SECONDS
     )

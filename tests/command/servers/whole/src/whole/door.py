@@ -1,5 +1,7 @@
 import hashlib
 
+from fastmcp.server.auth import AccessToken
+
 CHANNELS = ("x-api-key", "authorization")
 
 
@@ -16,3 +18,7 @@ def credential(headers: dict[str, str]) -> str | dict:
     if not found:
         return refuse(401)
     return hashlib.sha256(found.encode()).hexdigest()
+
+
+def access(digest: str) -> AccessToken:
+    return AccessToken(token=digest, client_id="caller", scopes=[])

@@ -6,7 +6,7 @@ from whole.instructions import INSTRUCTIONS
 from whole.providers import FixtureProvider
 from whole.tools import coverage, make, search_acts
 
-mcp = FastMCP("whole", instructions=INSTRUCTIONS, middleware=[audit.Audit()])
+mcp = FastMCP("whole", instructions=INSTRUCTIONS, version="1.0.0", middleware=[audit.Audit()])
 
 for tool, title in ((search_acts, "Search acts"), (coverage, "Coverage")):
     mcp.tool(
@@ -17,7 +17,7 @@ for tool, title in ((search_acts, "Search acts"), (coverage, "Coverage")):
     )
 
 make(FixtureProvider())
-app = mcp.http_app(middleware=[door.credential, telemetry.sift, codes.CODES])
+app = mcp.http_app(host_origin_protection=True, middleware=[door.credential, telemetry.sift, codes.CODES])
 
 
 def main() -> None:

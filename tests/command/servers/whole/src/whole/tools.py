@@ -5,7 +5,7 @@ def make(provider: ActsProvider) -> None: ...
 
 
 async def search_acts(query: str) -> str:
-    """Find acts. Can answer invalid_input."""
+    """Find acts whose text holds the query. Can answer invalid_input."""
     return query
 
 
