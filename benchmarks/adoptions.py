@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from benchmarks.figures import template
 from tests.adoptions_of_the_corpus import ADOPTIONS
 from tests.corpus import HEAD, Workshop, name, row
 from tests.rendering import ROOT
+
+from benchmarks.figures import template
 
 GUIDE: Final = ROOT / "docs" / "retrofit.md"
 BEFORE: Final = "Twelve public servers, adopted by a test as this page says:\n\n"

@@ -15,8 +15,11 @@ install(mcp)
 """
 SERVER: Final = '''"""A server as somebody wrote it."""
 
+from typing import Annotated
+
 from fastmcp import FastMCP
 from mcp_types import ToolAnnotations
+from pydantic import Field
 {imports}
 INSTRUCTIONS = "Use `find_laws`, then `count_laws`. Every answer comes from the API."
 READS = {{"read_only_hint": True, "destructive_hint": False, "idempotent_hint": True, "open_world_hint": False}}
@@ -24,7 +27,7 @@ LAWS = ["one", "two"]
 {made}
 
 @mcp.tool(annotations=ToolAnnotations(title="Find laws", **READS))
-def find_laws(query: str) -> list[str]:
+def find_laws(query: Annotated[str, Field(description="A word of the title.")]) -> list[str]:
     """Find laws."""
     return [law for law in LAWS if query in law]
 

@@ -50,8 +50,16 @@ ADOPTIONS: Final = (
         note="It has no tests. Its `.gitignore` leaves out every `test_*` and `*.txt`; the gates come along all the same.",
         two_lines=(
             Edit("pyproject.toml", '"semantic_search"]', '"semantic_search", "connector*"]'),
-            Edit("mcp_server_main.py", "\n# --- Module Imports ---\n", "\n# --- Module Imports ---\nfrom connector.canon_connector import door, install\n"),
-            Edit("mcp_server_main.py", '    version="0.1.6"\n)\n', '    version="0.1.6",\n    auth=door(),\n)\ninstall(app)\n'),
+            Edit(
+                "mcp_server_main.py",
+                "\n# --- Module Imports ---\n",
+                "\n# --- Module Imports ---\nfrom connector.canon_connector import door, install\n",
+            ),
+            Edit(
+                "mcp_server_main.py",
+                '    version="0.1.6"\n)\n',
+                '    version="0.1.6",\n    auth=door(),\n)\ninstall(app)\n',
+            ),
         ),
     ),
     Adoption(
@@ -72,8 +80,14 @@ ADOPTIONS: Final = (
             ),
         ),
         two_lines=(
-            Edit("server/server.py", "from fastmcp import FastMCP\n", "from fastmcp import FastMCP\nfrom connector.canon_connector import door, install\n"),
-            Edit("server/server.py", '    name="EurLexMCPServer",\n', '    name="EurLexMCPServer",\n    auth=door(),\n'),
+            Edit(
+                "server/server.py",
+                "from fastmcp import FastMCP\n",
+                "from fastmcp import FastMCP\nfrom connector.canon_connector import door, install\n",
+            ),
+            Edit(
+                "server/server.py", '    name="EurLexMCPServer",\n', '    name="EurLexMCPServer",\n    auth=door(),\n'
+            ),
             Edit("server/server.py", '""",\n)\n\n@mcp.tool\n', '""",\n)\ninstall(mcp)\n\n@mcp.tool\n'),
         ),
     ),
@@ -100,7 +114,11 @@ ADOPTIONS: Final = (
             Edit("src/sec_edgar_mcp/server.py", "    mcp_app._mcp_server.version = SERVER_VERSION\n", ""),
         ),
         two_lines=(
-            Edit("src/sec_edgar_mcp/server.py", "from .errors import (", "from .canon_connector import door, install  # noqa: E402\nfrom .errors import ("),
+            Edit(
+                "src/sec_edgar_mcp/server.py",
+                "from .errors import (",
+                "from .canon_connector import door, install  # noqa: E402\nfrom .errors import (",
+            ),
             Edit(
                 "src/sec_edgar_mcp/server.py",
                 "FastMCP(SERVER_NAME, version=SERVER_VERSION)\n",
@@ -113,9 +131,7 @@ ADOPTIONS: Final = (
             ),
         ),
         own_tests=("-q", "-o", "asyncio_default_fixture_loop_scope=function"),
-        contradicted=frozenset(
-            {"tests.test_owasp_2017.TestA2BrokenAuthentication::test_no_auth_surface_exists"}
-        ),
+        contradicted=frozenset({"tests.test_owasp_2017.TestA2BrokenAuthentication::test_no_auth_surface_exists"}),
         note="One of its tests forbids the source to know any authentication, and has to go: the canon is a door. Its "
         "threshold of coverage leaves the canon out. Another test expects a result as SDK 1 returns it.",
     ),
@@ -135,8 +151,16 @@ ADOPTIONS: Final = (
             Edit("main.py", "mcp.streamable_http_app()", "mcp.http_app(stateless_http=True)"),
         ),
         two_lines=(
-            Edit("main.py", "\nfrom helpers.health_probe", "\nfrom helpers.canon_connector import door, install\nfrom helpers.health_probe"),
-            Edit("main.py", '    "data.gouv.fr MCP server",\n)\n', '    "data.gouv.fr MCP server",\n    auth=door(),\n)\ninstall(mcp)\n'),
+            Edit(
+                "main.py",
+                "\nfrom helpers.health_probe",
+                "\nfrom helpers.canon_connector import door, install\nfrom helpers.health_probe",
+            ),
+            Edit(
+                "main.py",
+                '    "data.gouv.fr MCP server",\n)\n',
+                '    "data.gouv.fr MCP server",\n    auth=door(),\n)\ninstall(mcp)\n',
+            ),
         ),
         own_tests=("-q",),
     ),
@@ -160,7 +184,11 @@ ADOPTIONS: Final = (
             Edit("pyproject.toml", '"mcp[cli]>=1.23.0,<2.0.0"', '"fastmcp>=4.2,<5"'),
             Edit("awslabs/**/server_*.py", "from mcp.server.fastmcp import", "from fastmcp import"),
             Edit("tests/test_server_utils.py", "from mcp.server.fastmcp.server import", "from fastmcp import"),
-            Edit("awslabs/**/server_aws.py", "async def search_table(\n    ctx: Context,\n", "async def search_table(\n    ctx: Context,\n    *,\n"),
+            Edit(
+                "awslabs/**/server_aws.py",
+                "async def search_table(\n    ctx: Context,\n",
+                "async def search_table(\n    ctx: Context,\n    *,\n",
+            ),
             Edit(
                 "awslabs/**/server_aws*.py",
                 "    dependencies=[\n        'pydantic',\n        'httpx',\n        'beautifulsoup4',\n    ],\n",
@@ -173,8 +201,16 @@ ADOPTIONS: Final = (
                 "\n# Import models\n",
                 "\n# Import models\nfrom awslabs.aws_documentation_mcp_server.canon_connector import door, install\n",
             ),
-            Edit("awslabs/**/server_aws.py", "    'awslabs.aws-documentation-mcp-server',\n", "    'awslabs.aws-documentation-mcp-server',\n    auth=door(),\n"),
-            Edit("awslabs/**/server_aws.py", "\n)\n\n\n@mcp.tool()\nasync def read_documentation(", "\n)\ninstall(mcp)\n\n\n@mcp.tool()\nasync def read_documentation("),
+            Edit(
+                "awslabs/**/server_aws.py",
+                "    'awslabs.aws-documentation-mcp-server',\n",
+                "    'awslabs.aws-documentation-mcp-server',\n    auth=door(),\n",
+            ),
+            Edit(
+                "awslabs/**/server_aws.py",
+                "\n)\n\n\n@mcp.tool()\nasync def read_documentation(",
+                "\n)\ninstall(mcp)\n\n\n@mcp.tool()\nasync def read_documentation(",
+            ),
         ),
         own_tests=("-q",),
     ),
@@ -221,7 +257,11 @@ ADOPTIONS: Final = (
         port=(
             Edit("pyproject.toml", '"mcp[cli]>=1.26.0"', '"fastmcp>=4.2,<5"'),
             Edit("parliament_mcp/mcp_server/*.py", "from mcp.server.fastmcp.server import FastMCP", FASTMCP),
-            Edit("parliament_mcp/mcp_server/api.py", "from mcp.server.transport_security import TransportSecuritySettings", "from fastmcp.server.dependencies import get_context"),
+            Edit(
+                "parliament_mcp/mcp_server/api.py",
+                "from mcp.server.transport_security import TransportSecuritySettings",
+                "from fastmcp.server.dependencies import get_context",
+            ),
             Edit("parliament_mcp/mcp_server/api.py", "    stateless_http=False,\n", ""),
             Edit(
                 "parliament_mcp/mcp_server/api.py",
@@ -232,19 +272,45 @@ ADOPTIONS: Final = (
                 "",
             ),
             Edit("parliament_mcp/mcp_server/api.py", "mcp_server.get_context()", "get_context()", times=4),
-            Edit("parliament_mcp/mcp_server/api.py", "ctx.request_context.lifespan_context", "ctx.lifespan_context", times=4),
+            Edit(
+                "parliament_mcp/mcp_server/api.py",
+                "ctx.request_context.lifespan_context",
+                "ctx.lifespan_context",
+                times=4,
+            ),
             *(
-                Edit("parliament_mcp/mcp_server/committees.py", f'add_tool({name}, "{name}")', f'tool({name}, name="{name}")')
+                Edit(
+                    "parliament_mcp/mcp_server/committees.py",
+                    f'add_tool({name}, "{name}")',
+                    f'tool({name}, name="{name}")',
+                )
                 for name in ("list_all_committees", "get_committee_details", "get_committee_document")
             ),
-            Edit("parliament_mcp/mcp_server/main.py", "sm = mcp_server.session_manager", 'sm = getattr(mcp_server, "session_manager", None)', times=2),
+            Edit(
+                "parliament_mcp/mcp_server/main.py",
+                "sm = mcp_server.session_manager",
+                'sm = getattr(mcp_server, "session_manager", None)',
+                times=2,
+            ),
             Edit("parliament_mcp/mcp_server/main.py", "mcp_server.session_manager.run()", "mcp_app.lifespan(mcp_app)"),
             Edit("parliament_mcp/mcp_server/main.py", "mcp_server.streamable_http_app()", "mcp_app"),
-            Edit("parliament_mcp/mcp_server/main.py", "\n    @contextlib.asynccontextmanager\n", "\n    mcp_app = mcp_server.http_app()\n\n    @contextlib.asynccontextmanager\n"),
+            Edit(
+                "parliament_mcp/mcp_server/main.py",
+                "\n    @contextlib.asynccontextmanager\n",
+                "\n    mcp_app = mcp_server.http_app()\n\n    @contextlib.asynccontextmanager\n",
+            ),
         ),
         two_lines=(
-            Edit("parliament_mcp/mcp_server/api.py", "\nfrom parliament_mcp.mcp_server.members import", "\nfrom parliament_mcp.mcp_server.canon_connector import door, install\nfrom parliament_mcp.mcp_server.members import"),
-            Edit("parliament_mcp/mcp_server/api.py", "    lifespan=mcp_lifespan,\n)\n", "    lifespan=mcp_lifespan,\n    auth=door(),\n)\ninstall(mcp_server)\n"),
+            Edit(
+                "parliament_mcp/mcp_server/api.py",
+                "\nfrom parliament_mcp.mcp_server.members import",
+                "\nfrom parliament_mcp.mcp_server.canon_connector import door, install\nfrom parliament_mcp.mcp_server.members import",
+            ),
+            Edit(
+                "parliament_mcp/mcp_server/api.py",
+                "    lifespan=mcp_lifespan,\n)\n",
+                "    lifespan=mcp_lifespan,\n    auth=door(),\n)\ninstall(mcp_server)\n",
+            ),
         ),
         own_tests=("-q",),
     ),
@@ -293,8 +359,16 @@ ADOPTIONS: Final = (
             Edit("src/**/*.py", "from fastmcp.server.apps import", "from fastmcp.apps.config import"),
         ),
         two_lines=(
-            Edit("src/patent_filewrapper_mcp/main.py", "from .config.log_config import", "from .canon_connector import door, install\nfrom .config.log_config import"),
-            Edit("src/patent_filewrapper_mcp/main.py", "    auth=_AUTH_PROVIDER,\n)\n", "    auth=_AUTH_PROVIDER or door(),\n)\ninstall(mcp)\n"),
+            Edit(
+                "src/patent_filewrapper_mcp/main.py",
+                "from .config.log_config import",
+                "from .canon_connector import door, install\nfrom .config.log_config import",
+            ),
+            Edit(
+                "src/patent_filewrapper_mcp/main.py",
+                "    auth=_AUTH_PROVIDER,\n)\n",
+                "    auth=_AUTH_PROVIDER or door(),\n)\ninstall(mcp)\n",
+            ),
         ),
         own_tests=("-q", "tests"),
     ),
@@ -332,7 +406,16 @@ ADOPTIONS: Final = (
     Adoption(
         clone="blazickjp+arxiv-mcp-server",
         server_object="arxiv_mcp_server.server:server",
-        installs=("arxiv>=2.1.0", "httpx>=0.24.0", "python-dateutil>=2.8.2", "aiohttp>=3.9.1", "python-dotenv>=1.0.0", "pydantic-settings>=2.1.0", "aiofiles>=23.2.1", "sse-starlette>=1.8.2"),
+        installs=(
+            "arxiv>=2.1.0",
+            "httpx>=0.24.0",
+            "python-dateutil>=2.8.2",
+            "aiohttp>=3.9.1",
+            "python-dotenv>=1.0.0",
+            "pydantic-settings>=2.1.0",
+            "aiofiles>=23.2.1",
+            "sse-starlette>=1.8.2",
+        ),
         port=(Edit("pyproject.toml", '"mcp>=1.27.0,<2.0.0"', '"fastmcp>=4.2,<5"'),),
         refusal="Its tools are functions of a low-level `Server` of SDK 1, which SDK 2 no longer has: they have to become tools of a FastMCP server first.",
     ),
@@ -343,11 +426,43 @@ ADOPTIONS: Final = (
         parts=(".github", "api"),
         answers={"connector_slug": "dograh-mcp"},
         is_installed=False,
-        installs=("fastapi", "sqlalchemy[asyncio]", "asyncpg", "redis", "loguru", "alembic", "pgvector", "bcrypt", "sentry-sdk", "langfuse", "aioboto3", "arq", "minio", "python-dotenv", "httpx", "PyNaCl", "posthog", "email-validator", "msgpack", "alembic-postgresql-enum", "python-multipart", "twilio"),
+        installs=(
+            "fastapi",
+            "sqlalchemy[asyncio]",
+            "asyncpg",
+            "redis",
+            "loguru",
+            "alembic",
+            "pgvector",
+            "bcrypt",
+            "sentry-sdk",
+            "langfuse",
+            "aioboto3",
+            "arq",
+            "minio",
+            "python-dotenv",
+            "httpx",
+            "PyNaCl",
+            "posthog",
+            "email-validator",
+            "msgpack",
+            "alembic-postgresql-enum",
+            "python-multipart",
+            "twilio",
+        ),
+        environment={"DATABASE_URL": "postgresql+asyncpg://nobody@localhost/none", "REDIS_URL": "redis://localhost"},
         port=(Edit("api/requirements.txt", "fastmcp==3.2.4", "fastmcp>=4.2,<5"),),
         two_lines=(
-            Edit("api/mcp_server/server.py", "\nfrom api.mcp_server.instructions", "\nfrom api.mcp_server.canon_connector import door, install\nfrom api.mcp_server.instructions"),
-            Edit("api/mcp_server/server.py", "instructions=DOGRAH_MCP_INSTRUCTIONS)\n", "instructions=DOGRAH_MCP_INSTRUCTIONS, auth=door())\ninstall(mcp)\n"),
+            Edit(
+                "api/mcp_server/server.py",
+                "\nfrom api.mcp_server.instructions",
+                "\nfrom api.mcp_server.canon_connector import door, install\nfrom api.mcp_server.instructions",
+            ),
+            Edit(
+                "api/mcp_server/server.py",
+                "instructions=DOGRAH_MCP_INSTRUCTIONS)\n",
+                "instructions=DOGRAH_MCP_INSTRUCTIONS, auth=door())\ninstall(mcp)\n",
+            ),
         ),
         refusal="It imports `pipecat` from a git submodule, which is not in the checkout.",
     ),

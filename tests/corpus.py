@@ -177,7 +177,8 @@ class Work:
         port = git("rev-parse", "HEAD", cwd=self._repository).strip()
         self._python = self._environment()
         if not self._adoption.refusal:
-            self._outcome.tools_before = self._tools(*self._adoption.server_object.split(":"), self._way)
+            module, _, path = self._adoption.server_object.partition(":")
+            self._outcome.tools_before = self._tools(module, path, self._way)
             self._outcome.own_before = self._own("before")
         self._merge(port)
         for edit in self._adoption.two_lines:
@@ -243,7 +244,9 @@ class Work:
         self._outcome.ignored = git(
             "ls-files", "-z", "--others", "--ignored", "--exclude-standard", cwd=self._repository
         ).split("\0")[:-1]
-        self._outcome.ignored = [name for name in self._outcome.ignored if name not in before and "egg-info" not in name]
+        self._outcome.ignored = [
+            name for name in self._outcome.ignored if name not in before and "egg-info" not in name
+        ]
         self._commit("adopted")
         changed = self._changes(port)
         self._outcome.merged = len(changed)
@@ -295,7 +298,9 @@ class Work:
             stdin=subprocess.DEVNULL,
             timeout=LONGEST,
             env={
-                **{key: value for key, value in os.environ.items() if key not in removed and not key.startswith("XDG_")},
+                **{
+                    key: value for key, value in os.environ.items() if key not in removed and not key.startswith("XDG_")
+                },
                 "PATH": f"{self._python.parent}{os.pathsep}{os.environ['PATH']}",
                 **scratch,
                 **variables,
@@ -349,7 +354,9 @@ class Work:
         for name, outcome in found.items():
             by_gate.setdefault(name.partition("[")[0], set()).add(outcome)
         self._outcome.accepted = len(self._listed())
-        self._outcome.passing = sum("passed" in outcomes and "accepted" not in outcomes for outcomes in by_gate.values())
+        self._outcome.passing = sum(
+            "passed" in outcomes and "accepted" not in outcomes for outcomes in by_gate.values()
+        )
         self._take_one_off()
 
     def _listed(self) -> list[dict[str, str]]:

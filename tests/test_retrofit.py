@@ -127,7 +127,9 @@ def test_what_the_repository_leaves_out_elsewhere_is_kept_here(
     adopt(template, project, server)
     commit(project, "adopted")
     wing = files(project / server.wing).keys()
-    ours = {f"{server.wing}/{name}" for name in wing} | {f"tests/canon/{name}" for name in files(project / "tests/canon")}
+    ours = {f"{server.wing}/{name}" for name in wing} | {
+        f"tests/canon/{name}" for name in files(project / "tests/canon")
+    }
     assert ours <= set(git("ls-files", cwd=project).split())
 
 
