@@ -1038,6 +1038,7 @@ BREAKAGES: Final = (
         "test_audit::test_refused_failed_and_unknown_calls_write_a_line_too",
         "test_audit::test_a_call_before_the_provider_is_there_writes_a_line",
         "test_audit::test_a_call_that_cannot_be_read_writes_a_line",
+        "test_audit::test_a_caller_without_identity_leaves_no_words",
         "test_audit::test_a_failure_refers_to_its_line",
         "test_audit::test_a_line_says_who_and_what_but_not_with_which_words",
     ),
