@@ -428,7 +428,9 @@ def test_actionlint_finds_nothing(root: Path) -> None:
 def test_the_workflow_of_an_adopted_server_passes(adopted: Path) -> None:
     (path,) = workflow_files(adopted)
     workflow = Workflow.read(path)
-    assert [complaint for check in EVERYWHERE for complaint in check(workflow)] == []
+    # The server's own release calls it, with no more rights than it has by itself.
+    calling = ["The workflow starts on workflow_call."]
+    assert [complaint for check in EVERYWHERE for complaint in check(workflow)] == calling
     assert commands(workflow.jobs["gates"])[-1] == 'python -m pytest tests/canon -q -k "not smoke"'
     for done in (zizmor(path), actionlint(path)):
         assert done.returncode == 0, done.stdout + done.stderr
