@@ -38,7 +38,7 @@ def interpreter(connector: Environment) -> Path:
     return connector.python
 
 
-FEW = {"below src", "a script", "of the SDK"}
+FEW = {"below src", "a script", "of the SDK", "a package called mcp"}
 """Servers whose gates the default run starts; a run takes its time."""
 
 
