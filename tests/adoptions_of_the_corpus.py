@@ -335,7 +335,8 @@ ADOPTIONS: Final = (
         ),
         port=(Edit("pyproject.toml", '"mcp[cli]==2.0.0"', '"mcp[cli]>=2.3,<3"'),),
         own_tests=("-q",),
-        note="It is the SDK's own kind, and served through a proxy. What fails does so before too, with the SDK that FastMCP 4 brings in place of its pin on 2.0.0.",
+        note="It is the SDK's own kind, and served through a proxy. What fails does so before too, with the SDK that "
+        "FastMCP 4 brings in place of its pin on 2.0.0. Tests that give a process three seconds fail on a busy machine.",
     ),
     Adoption(
         clone="john-walkoe+uspto_pfw_mcp",
