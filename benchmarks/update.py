@@ -1,8 +1,6 @@
 """How long an update takes over what Copier itself needs for as many files, and what forty of them gain from two cores."""
 
-import os
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -11,7 +9,7 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import copier
-from tests.rendering import ROOT, commit, git, render
+from tests.rendering import ROOT, commit, git, render, shell
 
 from benchmarks.figures import Figure, plain_template, template, verdict
 
@@ -48,14 +46,10 @@ def seconds(source: Path, folder: Path) -> float:
 
 def roll_out(projects: list[Path], jobs: int) -> float:
     """Return the seconds that the fleet's script takes."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     started = time.perf_counter()
-    subprocess.run(
-        ["sh", str(ROOT / "scripts" / "roll-out.sh"), *map(str, projects)],
-        check=True,
-        stdout=subprocess.DEVNULL,
-        env={**os.environ, "PATH": path, "JOBS": str(jobs)},
-    )
+    done = shell(ROOT / "scripts" / "roll-out.sh", *projects, cwd=ROOT, JOBS=str(jobs))
+    if done.returncode:
+        raise SystemExit(done.stdout + done.stderr)
     return time.perf_counter() - started
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rendering import Environment, render, snapshot
+from tests.rendering import Environment, git, render, snapshot
 
 
 @pytest.fixture(scope="session")
@@ -18,3 +18,10 @@ def connector(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Envir
     """A default rendering, installed. Tests read it and run it; none changes it."""
     folder = tmp_path_factory.mktemp("connector")
     return Environment.of(render(template, folder / "eu-digital-acts"), folder / "environment")
+
+
+@pytest.fixture
+def moving(template: Path, tmp_path: Path) -> Path:
+    """A template of which the test makes a newer version."""
+    git("clone", "-q", str(template), str(tmp_path / "template"), cwd=tmp_path)
+    return tmp_path / "template"

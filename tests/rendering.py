@@ -107,6 +107,23 @@ def run(*command: str, cwd: Path) -> str:
     return done.stdout
 
 
+def shell(script: Path | str, *arguments: object, cwd: Path, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """Run a shell script that finds the tests' own Copier and may commit; its exit code is the caller's to judge."""
+    identity = {
+        f"GIT_{who}_{part}": "test@example.org" for who in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")
+    }
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["sh", str(script), *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PATH": path, **identity, **variables},
+    )
+
+
 def files(folder: Path) -> dict[str, bytes]:
     """Return every file of a rendering by its path, git's own left out."""
     return {

@@ -1,7 +1,6 @@
 """A fleet takes a new version of the template in one command, and the command says which repositories need a person."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rendering import ROOT, VERSION, commit, git, render
+from tests.rendering import ROOT, VERSION, commit, git, render, shell
 
 NEXT = "99.1.0"
 OLDER = "98.0.0"
@@ -83,18 +82,7 @@ def a_fleet(folder: Path, template: Path, counts: Mapping[str, int]) -> dict[Pat
 
 
 def roll_out(*folders: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["sh", str(ROOT / "scripts" / "roll-out.sh"), *map(str, folders)],
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        env={
-            **os.environ,
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            **{f"GIT_{role}_{part}": "t@e.org" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")},
-        },
-    )
+    return shell(ROOT / "scripts" / "roll-out.sh", *folders, cwd=ROOT)
 
 
 @pytest.mark.parametrize("counts", [FEW, pytest.param(FORTY, marks=pytest.mark.slow)], ids=["few", "forty"])

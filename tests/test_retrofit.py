@@ -1,6 +1,5 @@
 """A server that was written by hand adopts the canon: nothing of it is lost, and what it does not pass yet is listed."""
 
-import os
 import re
 import subprocess
 import sys
@@ -15,19 +14,12 @@ import yaml
 
 from tests.adoption import OLD_SERVERS, REASON, OldServer, add_the_two_lines, adopt, record_baseline, unmerged
 from tests.answers import asked
-from tests.rendering import ROOT, UV, Environment, commit, files, git, render, run
+from tests.rendering import ROOT, UV, Environment, commit, files, git, render, run, shell
 
 USUAL = OLD_SERVERS["below src"]
 HELD_AT_ONCE = "no_surface_opens or both_channels or names_fit or network or every_registered_tool or revoked_key"
 """Gates that the two lines are enough for."""
 BESIDE_THE_WING = {".copier-answers.yml", ".github/template-update.sh", ".github/workflows/canon.yml"}
-
-
-@pytest.fixture
-def template_now(template: Path, tmp_path: Path) -> Path:
-    """A template of which the test makes a newer version."""
-    git("clone", "-q", str(template), str(tmp_path / "template"), cwd=tmp_path)
-    return tmp_path / "template"
 
 
 @pytest.fixture(scope="session")
@@ -152,17 +144,17 @@ def test_a_list_is_written_with_the_line_ends_that_are_there(
 
 
 @usual
-def test_the_next_update_is_an_ordinary_one(template_now: Path, project: Path, server: OldServer) -> None:
-    adopt(template_now, project, server)
+def test_the_next_update_is_an_ordinary_one(moving: Path, project: Path, server: OldServer) -> None:
+    adopt(moving, project, server)
     add_the_two_lines(project, server)
     paging, connector = project / server.wing / "paging.py", project / "src" / "laws_mcp" / "canon_connector.py"
     connector.write_text(connector.read_text(encoding="utf-8") + "\n# Ours.\n", encoding="utf-8")
     commit(project, "adopted")
     before = files(project)
-    newer = template_now / "template" / "{{package_folder}}" / "canon" / "paging.py"
+    newer = moving / "template" / "{{package_folder}}" / "canon" / "paging.py"
     newer.write_text(newer.read_text(encoding="utf-8") + "\n# The template's.\n", encoding="utf-8")
-    commit(template_now, "newer")
-    git("tag", "99.1.0", cwd=template_now)
+    commit(moving, "newer")
+    git("tag", "99.1.0", cwd=moving)
     copier.run_update(project, defaults=True, overwrite=True, quiet=True)
     after = files(project)
     assert unmerged(project) == []
@@ -430,17 +422,7 @@ def test_a_repository_with_changes_is_left_as_it_is(template: Path, project: Pat
 
 
 def script(project: Path, template: Path, *more: object) -> subprocess.CompletedProcess[str]:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        ["sh", str(ROOT / "scripts" / "adopt.sh"), str(template), *map(str, more)],
-        cwd=project,
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, "PATH": path, **{f"GIT_{who}_NAME": "test" for who in ("AUTHOR", "COMMITTER")}}
-        | {f"GIT_{who}_EMAIL": "test@example.org" for who in ("AUTHOR", "COMMITTER")},
-    )
+    return shell(ROOT / "scripts" / "adopt.sh", template, *more, cwd=project)
 
 
 @pytest.fixture

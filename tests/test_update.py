@@ -1,8 +1,6 @@
 """`copier update`: what belongs to whom stays so, from every version, and what Copier keeps quiet about is said aloud."""
 
-import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ import pytest
 import yaml
 from pathspec import GitIgnoreSpec
 
-from tests.rendering import ROOT, VERSION, Environment, commit, files, git, render, run, snapshot
+from tests.rendering import ROOT, VERSION, Environment, commit, files, git, render, run, shell, snapshot
 
 VERSIONS: dict[str, str] = yaml.safe_load((ROOT / "versions.yml").read_text(encoding="utf-8"))
 SCRIPT = ".github/template-update.sh"
@@ -63,13 +61,6 @@ def replaced(clone: Path, now: Path) -> Path:
 
 
 @pytest.fixture
-def moving(template: Path, tmp_path: Path) -> Path:
-    """A template of which the test makes a newer version."""
-    git("clone", "-q", str(template), str(tmp_path / "template"), cwd=tmp_path)
-    return tmp_path / "template"
-
-
-@pytest.fixture
 def project(moving: Path, tmp_path: Path) -> Path:
     """A default rendering of it, committed."""
     folder = render(moving, tmp_path / "project")
@@ -98,15 +89,7 @@ def update(project: Path, **options: Any) -> None:
 
 def update_aloud(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Update with the script that the connector carries."""
-    return subprocess.run(
-        ["sh", SCRIPT, *arguments],
-        cwd=project,
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
-    )
+    return shell(SCRIPT, *arguments, cwd=project)
 
 
 def answers_of(project: Path) -> dict[str, Any]:
