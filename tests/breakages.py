@@ -798,13 +798,13 @@ BREAKAGES: Final = (
         "7 allow-list",
         canon(
             "telemetry",
-            "        self._enabled = exporter is not None\n",
-            "        self._enabled = exporter is not None\n        trace.set_tracer_provider(self.provider)\n",
+            "        self._processor: SpanProcessor | None = None\n",
+            "        self._processor: SpanProcessor | None = None\n        trace.set_tracer_provider(self.provider)\n",
         ),
         canon(
             "telemetry",
-            "from opentelemetry.context import Context\n",
-            "from opentelemetry import trace\nfrom opentelemetry.context import Context\n",
+            "from opentelemetry.sdk.resources import Resource\n",
+            "from opentelemetry import trace\nfrom opentelemetry.sdk.resources import Resource\n",
         ),
         "test_telemetry::test_no_provider_is_registered_globally",
         "test_telemetry::test_a_host_keeps_its_own_tracing",
@@ -812,8 +812,23 @@ BREAKAGES: Final = (
     breakage(
         "a host's span becomes the parent",
         "7 allow-list",
-        canon("telemetry", "SPAN_NAME, context=Context(), kind", "SPAN_NAME, kind"),
+        canon(
+            "telemetry",
+            "parent=None,\n                resource=self",
+            "parent=trace.get_current_span().get_span_context(),\n                resource=self",
+        ),
+        canon(
+            "telemetry",
+            "from opentelemetry.sdk.resources import Resource\n",
+            "from opentelemetry import trace\nfrom opentelemetry.sdk.resources import Resource\n",
+        ),
         "test_telemetry::test_a_host_keeps_its_own_tracing",
+    ),
+    breakage(
+        "a switched off SDK exports all the same",
+        "7 allow-list",
+        canon("telemetry", "exporter is not None and not disabled", "exporter is not None"),
+        "test_telemetry::test_a_disabled_sdk_exports_nothing",
     ),
     breakage(
         "the framework makes spans of its own",

@@ -6,7 +6,6 @@ import pytest
 
 from .subject import errors, results
 
-Any_ = results.Envelope[Any]
 NINE_OF_FOURTEEN = results.Coverage(unit="pages", total=14, usable=9)
 ALL_OF_NINE = results.Coverage(unit="pages", total=9, usable=9)
 PARTIAL = errors.Code.PARTIAL_RESULT
@@ -33,13 +32,13 @@ MISSING = errors.Code.NOT_FOUND
 )
 def test_a_lie_cannot_be_built(values: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=LIE):
-        Any_(message="m", **values)
+        results.AnyEnvelope(message="m", **values)
     with pytest.raises(ValueError, match=LIE):
-        Any_.model_construct(message="m", **values)
+        results.AnyEnvelope.model_construct(message="m", **values)
 
 
 def test_a_copy_cannot_lie_either() -> None:
-    truth = Any_(status=results.Status.OK, message="m", coverage=ALL_OF_NINE, data=[1])
+    truth = results.AnyEnvelope(status=results.Status.OK, message="m", coverage=ALL_OF_NINE, data=[1])
     with pytest.raises(ValueError, match="ok refuses a part"):
         truth.model_copy(update={"coverage": NINE_OF_FOURTEEN})
     with pytest.raises(ValueError, match="frozen"):

@@ -216,6 +216,13 @@ async def test_without_a_collector_no_span_is_made(subject: Subject, monkeypatch
     assert not made.spans
 
 
+def test_a_disabled_sdk_exports_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
+    kept = Kept()
+    telemetry.Telemetry(kept, service_name="s", service_version="1", processor=SimpleSpanProcessor).record(CALL)
+    assert not kept.spans
+
+
 def test_no_provider_is_registered_globally() -> None:
     for path, module in Source.of(CODE).modules.items():
         names = {node.attr for node in ast.walk(module) if isinstance(node, ast.Attribute)}

@@ -9,13 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import anyio.to_thread
-from opentelemetry.context import Context
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
+from opentelemetry.trace import NoOpTracer, SpanContext, SpanKind, Status, StatusCode, TraceFlags
 from opentelemetry.util.types import AttributeValue
 
 from .calls import CANCELLED, CallRecord
@@ -145,15 +144,17 @@ class Telemetry:
             span_limits=SpanLimits(max_attributes=32, max_events=0, max_links=0),
             shutdown_on_exit=True,
         )
-        self._enabled = exporter is not None
-        if exporter is not None:
+        self._processor: SpanProcessor | None = None
+        # The SDK's way to say that OTEL_SDK_DISABLED is set.
+        disabled = isinstance(self.provider.get_tracer(SCOPE_NAME), NoOpTracer)
+        if exporter is not None and not disabled:
             rules = {**SPAN_ATTRIBUTES, **LANGFUSE_ATTRIBUTES} if langfuse else SPAN_ATTRIBUTES
-            self.provider.add_span_processor(processor(AllowListExporter(exporter, rules)))
-        self._tracer = self.provider.get_tracer(SCOPE_NAME)
+            self._processor = processor(AllowListExporter(exporter, rules))
+            self.provider.add_span_processor(self._processor)
 
     def record(self, call: CallRecord) -> None:
         """Export one finished call."""
-        if not self._enabled:
+        if self._processor is None:
             return
         # A span has the three states of an answer; the audit line keeps that a call was cancelled.
         status = AnswerStatus.FAILED if call.status == CANCELLED else call.status
@@ -170,13 +171,25 @@ class Telemetry:
             attributes["exception.type"] = call.exception_type
         if self._langfuse:
             attributes["langfuse.user.id"] = call.user_id
-        # An empty context: neither a client's traceparent nor a global provider's span becomes the parent, and the
-        # span is never current, so nothing propagates outward.
-        span = self._tracer.start_span(
-            SPAN_NAME, context=Context(), kind=SpanKind.SERVER, attributes=attributes, start_time=call.started_ns
+        identifiers = self.provider.id_generator
+        context = SpanContext(
+            identifiers.generate_trace_id(), identifiers.generate_span_id(), False, TraceFlags(TraceFlags.SAMPLED)
         )
-        span.set_status(StatusCode.ERROR if status == AnswerStatus.FAILED else StatusCode.OK)
-        span.end(call.ended_ns)
+        # A call is over when it is recorded, so its span is made whole and never current: neither a client's
+        # traceparent nor a global provider's span becomes its parent, and nothing propagates outward.
+        self._processor.on_end(
+            ReadableSpan(
+                SPAN_NAME,
+                context,
+                parent=None,
+                resource=self.provider.resource,
+                attributes=attributes,
+                kind=SpanKind.SERVER,
+                status=Status(StatusCode.ERROR if status == AnswerStatus.FAILED else StatusCode.OK),
+                start_time=call.started_ns,
+                end_time=call.ended_ns,
+            )
+        )
 
     async def flush(self) -> None:
         """Send what is left. A server that starts again goes on with the same exporter; the process's end closes it."""
