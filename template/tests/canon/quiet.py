@@ -1,13 +1,15 @@
-"""What is the same for every test, done once: the log of a running server, and the look at each schema."""
+"""What is the same for every test, done once: the log, the look at each schema, the processes that import slowly."""
 
 import gc
 import json
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
 import pytest
 
+from .processes import Process, start
 from .subject import logs
 
 
@@ -39,3 +41,28 @@ def a_schema_is_checked_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kind, "check_schema", check_once)
         yield
+
+
+@pytest.fixture(scope="session")
+def started() -> Iterator[dict[str, Process]]:
+    """Hold the processes that run beside the tests, and leave none behind."""
+    processes: dict[str, Process] = {}
+    yield processes
+    for process in processes.values():
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(autouse=True)
+def processes(
+    request: pytest.FixtureRequest, started: dict[str, Process], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Process]:
+    """Start what the tests over stdio wait for before the first test of all, since one core has nothing to do."""
+    if not started and any(item.path.name == "test_stdio.py" for item in request.session.items):
+        subject, folder = request.getfixturevalue("subject"), tmp_path_factory.mktemp("processes")
+        (folder / "file").write_text("not a folder", encoding="utf-8")
+        started["server"] = start(subject, folder, stderr=subprocess.DEVNULL, LOG_LEVEL="DEBUG")
+        started["wrong setting"] = start(subject, folder, AUDIT_FSYNC="CANARY-7f3a")
+        started["no key"] = start(subject, folder, "serve", "--http", "--port", "0")
+        started["no audit folder"] = start(subject, folder, AUDIT_DIR=str(folder / "file"))
+    return started
