@@ -341,7 +341,6 @@ ADOPTIONS: Final = (
     Adoption(
         clone="john-walkoe+uspto_pfw_mcp",
         server_object="patent_filewrapper_mcp.main:mcp",
-        note="It lists the same 14 tools, and 169 of its tests pass before and after; its gates are not counted yet.",
         answers={"connector_slug": "uspto-pfw-mcp"},
         installs=(
             "fastmcp[apps]>=4.2,<5",
