@@ -1,8 +1,11 @@
 """Element 6: three states that cannot lie."""
 
-from typing import Any
+from datetime import date
+from typing import Any, Literal
 
+import jsonschema
 import pytest
+from pydantic import BaseModel, Field
 
 from .subject import errors, results
 
@@ -68,3 +71,50 @@ def test_the_whole_envelope_is_there_in_every_state() -> None:
     ):
         assert answer.structured_content is not None
         assert list(answer.structured_content) == keys
+
+
+class Page(BaseModel):
+    number: int
+
+
+class Book(BaseModel):
+    """Every kind of field that there can be nothing in."""
+
+    pages: int | None = Field(None, ge=0)
+    printed: date | None = None
+    kind: Literal["novel", "atlas"] | None = None
+    only: Literal["book"] | None = None
+    first: Page | None = None
+    others: list[Page] | None = None
+    mixed: int | str | None = None
+
+
+class Volume(Book):
+    """One that holds itself."""
+
+    sequel: "Volume | None" = None
+
+
+@pytest.mark.parametrize("kind", [Book, Volume])
+@pytest.mark.parametrize(
+    ("values", "fits"),
+    [
+        ({}, True),
+        ({"pages": 3, "printed": "2024-05-01", "kind": "atlas", "only": "book", "mixed": "x"}, True),
+        ({"first": {"number": 1}, "others": [{"number": 2}], "mixed": 7}, True),
+        ({"pages": -1}, False),
+        ({"pages": "3"}, False),
+        ({"kind": "poem"}, False),
+        ({"only": "shelf"}, False),
+        ({"first": {}}, False),
+        ({"others": [None]}, False),
+    ],
+)
+def test_the_published_schema_takes_what_a_field_can_hold_or_nothing(
+    kind: type[Book], values: dict[str, Any], fits: bool
+) -> None:
+    schema = results.output_schema(results.Envelope[kind])  # type: ignore[valid-type]
+    jsonschema.Draft202012Validator.check_schema(schema)
+    data = dict.fromkeys(kind.model_fields) | values
+    whole = results.ok(data, "m", source="live").structured_content
+    assert jsonschema.Draft202012Validator(schema).is_valid(whole) is fits
