@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import httpx2
+from mcp import MCPError
 
 from .subject import errors
 
@@ -22,12 +23,13 @@ class HostileProvider:
 
     def __getattr__(self, name: str) -> Any:
         async def method(*arguments: Any, **options: Any) -> Any:
-            return await _awaited(self._fail())
+            return await awaited(self._fail())
 
         return method
 
 
-async def _awaited(value: Any) -> Any:
+async def awaited(value: Any) -> Any:
+    """Return a value, or what a coroutine returns."""
     return await value if asyncio.iscoroutine(value) else value
 
 
@@ -55,6 +57,13 @@ def _chained() -> Any:
         raise RuntimeError(f"while reading {SECRET}") from error
 
 
+async def _stopped_elsewhere() -> Any:
+    """Wait for work that somebody else has cancelled, which does not cancel this call."""
+    work = asyncio.create_task(asyncio.sleep(60), name=SECRET)
+    work.cancel(SECRET)
+    await work
+
+
 def _grouped() -> Any:
     raise ExceptionGroup(SECRET, [ValueError(SECRET), errors.ConnectorError(errors.Code.RATE_LIMITED)])
 
@@ -76,6 +85,9 @@ FAILURES: Final[dict[str, Callable[[], Any]]] = {
     "timeout": _raises(httpx2.ReadTimeout(SECRET, request=_request())),
     "status": _raises(_server_error()),
     "file": _raises(FileNotFoundError(2, "No such file", f"/home/{SECRET}/keys.json")),
+    "end of the process": _raises(SystemExit(f"fatal: {SECRET}")),
+    "cancelled elsewhere": _stopped_elsewhere,
+    "another server's error": _raises(MCPError(code=-32000, message=SECRET, data={"detail": SECRET})),
     "unicode": _raises(UnicodeDecodeError("utf-8", SECRET.encode(), 0, 1, SECRET)),
     "wrong type": lambda: {"text": SECRET},
     "nothing": lambda: None,

@@ -51,7 +51,7 @@ def only_this_machine(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     smoke = request.node.get_closest_marker("smoke") is not None
     if not smoke:
         prefix = str(request.getfixturevalue("subject").settings.model_config.get("env_prefix", ""))
-        for name in [name for name in os.environ if name.startswith(prefix)]:
+        for name in [name for name in os.environ if name.startswith((prefix, "OTEL_"))]:
             monkeypatch.delenv(name)
     _open_to_the_world = smoke
     yield

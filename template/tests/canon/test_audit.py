@@ -16,7 +16,7 @@ from fastmcp import Client
 
 from .clients import call, message, served, some_arguments
 from .hostile import FAILURES, SECRET, HostileProvider
-from .subject import SOURCES, Subject, audit, boundary, calls, canon, configuration, errors, identity, keys
+from .subject import SOURCES, Subject, audit, boundary, calls, canon, configuration, errors, identity, keys, locks
 
 FIELDS = ["at", "call_id", "tool", "status", "code", "duration_ms", "org_id", "user_id", "arguments_sha256"]
 
@@ -69,6 +69,20 @@ async def test_a_cancelled_call_writes_a_line(subject: Subject) -> None:
         running.cancel()
         await asyncio.wait({running})
     assert [line["status"] for line in subject.audit_lines] == [calls.CANCELLED]
+
+
+async def test_who_holds_the_log_up_holds_nothing_else_up(subject: Subject) -> None:
+    mcp = subject.build()
+    name = (await mcp.list_tools())[-1].name
+    await call(mcp, name)
+    async with served(mcp) as client:
+        with locks.locked(subject.audit_dir / f".{audit.FILE_NAME}.lock"):
+            waiting = asyncio.create_task(call(mcp, name))
+            await asyncio.sleep(0.1)
+            assert (await asyncio.wait_for(client.get("/health"), 2)).status_code == 200
+            assert not waiting.done()
+        assert not (await waiting).is_error
+    assert len(subject.audit_lines) == 2
 
 
 async def test_a_call_that_cannot_be_read_writes_a_line(subject: Subject) -> None:

@@ -182,10 +182,19 @@ async def test_a_revoked_key_is_refused_at_once(subject: Subject, client: httpx2
 
 
 def test_a_credential_is_found_behind_either_separator_of_a_query() -> None:
-    for query in (b"a=1&api_key=x", b"a=1;api_key=x", b"a=1;API%5FKEY"):
+    for query in (b"a=1&api_key=x", b"a=1;api_key=x", b"a=1;API%5FKEY", b"x_api_key=x"):
         with pytest.raises(auth.Refusal) as refused:
-            auth.credential({"type": "http", "headers": [(b"x-api-key", b"key")], "query_string": query})
+            auth.refuse_credential_in_address({"type": "http", "headers": [], "query_string": query})
         assert refused.value.status == 400
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/health", "/.well-known/oauth-protected-resource"])
+async def test_a_key_in_the_address_is_refused_whatever_it_is_called(
+    client: httpx2.AsyncClient, key: str, path: str
+) -> None:
+    for query in (f"?note={key}", f"?{key}", f"?a=1;b={key}"):
+        response = await client.post(path + query, json=initialize(), headers={"x-api-key": key})
+        assert response.status_code == 400, query
 
 
 @pytest.mark.parametrize("blank", ["\xa0", "\x85", "\x0b"])
@@ -301,3 +310,15 @@ async def test_a_key_file_that_breaks_later_closes_the_door(subject: Subject, ke
         subject.keys_file.write_text("broken", encoding="utf-8")
         response = await connected.post("/mcp", json=initialize(), headers={"x-api-key": key})
     assert response.status_code == 503
+
+
+async def test_what_keeps_everybody_out_is_in_the_log_once(
+    subject: Subject, key: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with served(subject.build()) as connected:
+        subject.keys_file.write_text("[" * 100_000, encoding="utf-8")
+        for _ in range(3):
+            response = await connected.post("/mcp", json=initialize(), headers={"x-api-key": key})
+            assert response.status_code == 503
+    assert caplog.text.count("Nobody is let in. The key file is not one") == 1
+    assert key not in caplog.text

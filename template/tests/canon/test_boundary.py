@@ -167,6 +167,18 @@ async def test_a_result_that_is_too_large_is_refused(subject: Subject) -> None:
     assert (result.structured_content or {})["detail"]["reason"] == "too_large"
 
 
+async def test_the_size_of_a_result_is_that_on_the_wire(subject: Subject) -> None:
+    mcp = subject.build()
+
+    @mcp.tool
+    async def quoting() -> Any:
+        return results.ok(None, "m", source="live", listing='"' * 30_000)
+
+    result = await call(mcp, "quoting")
+    assert result.structured_content is not None
+    assert result.structured_content["detail"]["reason"] == "too_large"
+
+
 async def test_letters_stay_as_they_are(subject: Subject) -> None:
     mcp = subject.build()
     words = "日本語 café 😀 zażółć"

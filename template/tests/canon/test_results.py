@@ -95,6 +95,29 @@ class Volume(Book):
     sequel: "Volume | None" = None
 
 
+class Foreign(BaseModel):
+    """One whose source has names of its own."""
+
+    day: str = Field(alias="Data")
+
+
+def test_a_field_is_called_the_same_in_an_answer_and_in_its_schema() -> None:
+    schema = results.output_schema(results.Envelope[Foreign])
+    whole = results.ok(Foreign.model_validate({"Data": "2024-05-01"}), "m", source="live").structured_content
+    assert whole is not None
+    assert whole["data"] == {"day": "2024-05-01"}
+    assert jsonschema.Draft202012Validator(schema).is_valid(whole)
+
+
+def test_what_json_cannot_say_cannot_be_built() -> None:
+    class Measured(results.Sealed):
+        value: float
+
+    for value in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="finite"):
+            Measured(value=value)
+
+
 @pytest.mark.parametrize("kind", [Book, Volume])
 @pytest.mark.parametrize(
     ("values", "fits"),

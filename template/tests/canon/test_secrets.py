@@ -5,7 +5,7 @@ import io
 import json
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from mcp import MCPError
 
 from .clients import ERAS, everything, message, served, some_arguments
 from .collector import collector
-from .hostile import FAILURES, SECRET, HostileProvider
+from .hostile import FAILURES, SECRET, HostileProvider, awaited
 from .source import Source
 from .subject import CODE, Subject, identity, keys, logs
 
@@ -68,6 +68,39 @@ async def test_no_failure_takes_its_text_along(
 class Failing(Middleware):
     async def on_list_tools(self, context: Any, call_next: Any) -> Any:
         raise RuntimeError(SECRET)
+
+
+async def said(answer: Awaitable[Any]) -> str:
+    try:
+        return str(await answer)
+    except MCPError as error:
+        return f"{error} {error.error.data}"
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+async def test_no_component_beside_the_tools_takes_a_text_along(
+    subject: Subject, failure: str, local_log: Callable[[], str]
+) -> None:
+    mcp = subject.build()
+
+    @mcp.resource("secret://{name}")
+    async def resource(name: str) -> Any:
+        return await awaited(FAILURES[failure]())
+
+    @mcp.prompt
+    async def prompt() -> Any:
+        return await awaited(FAILURES[failure]())
+
+    async with Client(mcp) as client:
+        seen = [
+            await said(client.read_resource(f"nowhere://{SECRET}")),
+            await said(client.get_prompt(SECRET)),
+        ]
+        # What these two hand over is a result, which may hold what it likes.
+        if failure not in ("wrong type", "nothing"):
+            seen += [await said(client.read_resource("secret://x")), await said(client.get_prompt("prompt"))]
+    assert SECRET not in "\n".join(seen)
+    assert SECRET not in local_log()
 
 
 @pytest.mark.parametrize("era", ERAS)

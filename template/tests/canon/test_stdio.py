@@ -47,6 +47,8 @@ def test_a_wrong_setting_is_one_sentence(processes: dict[str, Process]) -> None:
         ("BASE_URL", "ftp://CANARY-7f3a"),
         ("OTLP_ENDPOINT", "CANARY-7f3a"),
         ("OTLP_HEADERS", "CANARY-7f3a"),
+        ("PUBLIC_HOSTS", "https://CANARY-7f3a"),
+        ("PUBLIC_HOSTS", "*"),
     ],
 )
 def test_every_wrong_setting_is_named(subject: Subject, monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
@@ -55,6 +57,13 @@ def test_every_wrong_setting_is_named(subject: Subject, monkeypatch: pytest.Monk
     with pytest.raises(configuration.ConfigurationError, match=rf"^Wrong setting: {variable}: [^\n]+\.$") as refused:
         configuration.load(subject.settings)
     assert "CANARY" not in str(refused.value)
+
+
+def test_a_variable_that_is_empty_is_not_set(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = configuration.load(subject.settings)
+    for name in subject.settings.model_fields:
+        monkeypatch.setenv(subject.settings.variable(name), "")
+    assert configuration.load(subject.settings) == before
 
 
 def test_a_setting_that_another_one_needs_is_named(subject: Subject) -> None:

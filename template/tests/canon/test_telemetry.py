@@ -2,6 +2,8 @@
 
 import ast
 import asyncio
+import json
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -167,15 +169,20 @@ async def test_a_failure_leaves_its_class_and_its_code(subject: Subject) -> None
 
 
 async def test_a_cancelled_call_is_a_failed_span(subject: Subject) -> None:
-    def cancel() -> None:
-        raise asyncio.CancelledError
+    started = asyncio.Event()
+
+    async def hang() -> None:
+        started.set()
+        await asyncio.sleep(60)
 
     with collector() as received:
-        mcp = subject.build(lambda: HostileProvider(cancel), otlp_endpoint=received.address)
+        mcp = subject.build(lambda: HostileProvider(hang), otlp_endpoint=received.address)
         name = next(tool.name for tool in await mcp.list_tools() if not tool.parameters.get("required"))
         async with Client(mcp):
-            with pytest.raises(asyncio.CancelledError):
-                await mcp.call_tool(name, {})
+            running = asyncio.create_task(mcp.call_tool(name, {}))
+            await started.wait()
+            running.cancel()
+            await asyncio.wait({running})
     (span,) = received.spans
     assert values(list(span.attributes))["mcp.status"] == "failed"
     assert span.status.code == 2
@@ -214,6 +221,25 @@ async def test_without_a_collector_no_span_is_made(subject: Subject, monkeypatch
     mcp = subject.build()
     await call(mcp, (await mcp.list_tools())[-1].name)
     assert not made.spans
+
+
+async def test_the_variables_of_the_sdk_change_nothing(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {
+        "OTEL_EXPORTER_OTLP_HEADERS": f"authorization={SECRET}",
+        "OTEL_EXPORTER_OTLP_TRACES_HEADERS": f"x-other={SECRET}",
+        "OTEL_EXPORTER_OTLP_CERTIFICATE": "/nowhere",
+        "OTEL_RESOURCE_ATTRIBUTES": f"host.name={SECRET}",
+        "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": SECRET,
+        "OTEL_BSP_MAX_QUEUE_SIZE": "0",
+    }.items():
+        monkeypatch.setenv(name, value)
+    with collector() as received:
+        mcp = subject.build(otlp_endpoint=received.address, otlp_headers={"x-project": "seven"})
+        await call(mcp, (await mcp.list_tools())[-1].name)
+    assert os.environ["OTEL_BSP_MAX_QUEUE_SIZE"] == "0"
+    assert len(received.spans) == 1
+    assert SECRET not in json.dumps(received.headers) + received.raw.decode("latin-1")
+    assert received.headers[0]["x-project"] == "seven"
 
 
 def test_a_disabled_sdk_exports_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

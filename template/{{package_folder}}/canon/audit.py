@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .calls import CallRecord
-from .locks import locked, opened
+from .locks import LOCK_SECONDS, LockHeldError, locked, opened
 
 FILE_NAME: Final = "audit.jsonl"
 
@@ -57,16 +57,17 @@ class AuditLog:
         """
         os.close(self._open())
 
-    def append(self, call: CallRecord) -> None:
+    def append(self, call: CallRecord, *, seconds: float = LOCK_SECONDS) -> None:
         """Write one line.
 
         Raises:
             AuditUnavailable: it was not written.
+            LockHeldError: it was not, because others were writing for longer than `seconds`.
         """
         line = _line(call)
         try:
             # The file is opened by name under the lock, so that a rotated one is never written to.
-            with locked(self._lock):
+            with locked(self._lock, seconds):
                 descriptor = self._open()
                 try:
                     before = os.fstat(descriptor).st_size
@@ -78,6 +79,8 @@ class AuditLog:
                         os.fsync(descriptor)
                 finally:
                     os.close(descriptor)
+        except LockHeldError:
+            raise
         except OSError:
             raise AuditUnavailable from None
 

@@ -23,7 +23,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .configuration import ConfigurationError
 from .identity import IDENTITY, Caller
-from .keys import KeyFile, digest
+from .keys import KEY, KeyFile, digest
+from .logs import log
 from .sentences import ENGLISH, Sentences
 
 OPEN_PATHS: Final = frozenset({"/health"})
@@ -32,7 +33,7 @@ WELL_KNOWN: Final = "/.well-known/"
 """What clients probe for an identity provider. A plain 404 tells them that there is none."""
 
 QUERY_CREDENTIALS: Final = frozenset(
-    {"access_token", "api_key", "apikey", "api-key", "auth", "authorization", "key", "token", "x-api-key"}
+    {"access-token", "apikey", "api-key", "auth", "authorization", "key", "token", "x-api-key"}
 )
 CREDENTIAL_HEADERS: Final = frozenset({b"authorization", b"cookie", b"proxy-authorization", b"x-api-key"})
 BLANKS: Final = " \t"
@@ -52,15 +53,23 @@ class Refusal(Exception):
     challenge: str = ""
 
 
+def refuse_credential_in_address(scope: Scope, sentences: Sentences = ENGLISH) -> None:
+    """Look through the query string, which proxies write into their logs.
+
+    Raises:
+        Refusal: 400 a credential stands there, under whatever name.
+    """
+    query = parse_qsl(scope.get("query_string", b"").decode("latin-1").replace(";", "&"), keep_blank_values=True)
+    if any(name.lower().replace("_", "-") in QUERY_CREDENTIALS or KEY.search(name + value) for name, value in query):
+        raise Refusal(400, f"{sentences.key_in_address} {sentences.how_to_send}", "invalid_request")
+
+
 def credential(scope: Scope, sentences: Sentences = ENGLISH) -> str:
     """Return the one credential of a request.
 
     Raises:
-        Refusal: 401 there is none, 400 there are two that disagree or one stands in the query string.
+        Refusal: 401 there is none, 400 there are two that disagree.
     """
-    query = parse_qsl(scope.get("query_string", b"").decode("latin-1").replace(";", "&"), keep_blank_values=True)
-    if any(name.lower() in QUERY_CREDENTIALS for name, _ in query):
-        raise Refusal(400, f"{sentences.key_in_address} {sentences.how_to_send}", "invalid_request")
     keys = _header(scope, b"x-api-key")
     bearers = [_bearer(value) for value in _header(scope, b"authorization")]
     found = {value for value in (*keys, *bearers) if value}
@@ -102,7 +111,8 @@ class Door(TokenVerifier):
         self._keys = keys
         self._tokens = tokens
         self._admits = admits
-        self._sentences = sentences
+        self.sentences: Final = sentences
+        self._said = ""
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return the access that a key or a token gives, or nothing."""
@@ -112,11 +122,12 @@ class Door(TokenVerifier):
         if self._tokens is None or not JSON_WEB_TOKEN.fullmatch(token):
             return None
         verified = await self._tokens.verify_token(token)
-        if verified is None or (verified.expires_at is not None and verified.expires_at < time.time()):
+        # A token without an end would be good for as long as its provider's key.
+        if verified is None or verified.expires_at is None or verified.expires_at < time.time():
             return None
         org, user = str(verified.claims.get("org_id", "")), str(verified.claims.get("sub", ""))
         if not IDENTITY.fullmatch(org) or not IDENTITY.fullmatch(user):
-            raise Refusal(403, self._sentences.identity_missing)
+            raise Refusal(403, self.sentences.identity_missing)
         return _access(digest(token), Caller(org, user))
 
     async def admit(self, scope: Scope) -> AccessToken:
@@ -126,14 +137,22 @@ class Door(TokenVerifier):
             Refusal: 400, 401, 403, or 503 when nobody can tell.
         """
         try:
-            access = await self.verify_token(credential(scope, self._sentences))
-        except (TokenVerificationError, ConfigurationError):
-            raise Refusal(503, self._sentences.keys_unreadable) from None
+            access = await self.verify_token(credential(scope, self.sentences))
+        except (TokenVerificationError, ConfigurationError) as error:
+            self._say(str(error))
+            raise Refusal(503, self.sentences.keys_unreadable) from None
+        self._said = ""
         if access is None:
-            raise Refusal(401, f"{self._sentences.key_unknown} {self._sentences.how_to_send}", "invalid_token")
+            raise Refusal(401, f"{self.sentences.key_unknown} {self.sentences.how_to_send}", "invalid_token")
         if not self._admits(Caller(access.claims["org_id"], access.claims["user_id"])):
-            raise Refusal(403, self._sentences.caller_refused, "insufficient_scope")
+            raise Refusal(403, self.sentences.caller_refused, "insufficient_scope")
         return access
+
+    def _say(self, sentence: str) -> None:
+        """Log what keeps everybody out, once and not for each request."""
+        if sentence != self._said:
+            log.error("Nobody is let in. %s", sentence)
+            self._said = sentence
 
     def get_middleware(self) -> list[Middleware]:
         """Return the ASGI layers that FastMCP puts around everything it serves."""
@@ -162,12 +181,13 @@ class _Doorway:
         if scope["type"] != "http":
             return await send({"type": "websocket.close", "code": 1008})
         path = scope["path"].removeprefix(scope.get("root_path", ""))
-        if path in self.door.open_paths:
-            _take_credentials(scope)
-            return await self.app(scope, receive, send)
-        if path in OAUTH_PATHS or path.startswith(WELL_KNOWN):
-            return await _respond(send, 404, b"", [])
         try:
+            refuse_credential_in_address(scope, self.door.sentences)
+            if path in self.door.open_paths:
+                _take_credentials(scope)
+                return await self.app(scope, receive, send)
+            if path in OAUTH_PATHS or path.startswith(WELL_KNOWN):
+                return await _respond(send, 404, b"", [])
             access = await self.door.admit(scope)
         except Refusal as refusal:
             return await self._refuse(send, refusal)

@@ -3,6 +3,7 @@
 Caller, call, code, envelope, audit line, span: no tool remembers to do any of it, so none can forget.
 """
 
+import asyncio
 import json
 import time
 import uuid
@@ -11,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
+import anyio.to_thread
 import fastmcp
 import httpx2
 from fastmcp import FastMCP
@@ -29,12 +31,14 @@ from mcp_types import (
     TextContent,
 )
 from pydantic import ValidationError as PydanticValidationError
+from pydantic_core import to_json
 
 from .audit import AuditLog, AuditUnavailable, arguments_digest
 from .callers import current_caller
 from .calls import CANCELLED, UNKNOWN_TOOL, CallRecord
 from .errors import Code, ConnectorError, Reason
 from .identity import Caller
+from .locks import LockHeldError
 from .logs import log
 from .paging import RESULT_LIMIT
 from .results import Answer, Status, failure
@@ -89,18 +93,12 @@ class Boundary(Middleware):
         """Let no exception's text out, whatever the message was."""
         try:
             return await call_next(context)
-        except Exception as error:
-            if context.method == "tools/call":
-                self._unreadable_call()
-            if isinstance(error, MCPError) and error.error.code == METHOD_NOT_FOUND:
-                raise MCPError(code=METHOD_NOT_FOUND, message="Method not found") from None
-            if isinstance(error, MCPError | NotFoundError | DisabledError):
+        except BaseException as error:
+            if _ends(error):
                 raise
-            if isinstance(error, PydanticValidationError):
-                message = self._sentences.codes[Code.INVALID_INPUT]
-                raise MCPError(code=INVALID_PARAMS, message=message) from None
-            log.error("A request failed outside of a tool.", exc_info=True)
-            raise MCPError(code=INTERNAL_ERROR, message=self._sentences.reasons[Reason.INTERNAL]) from None
+            if context.method == "tools/call":
+                await self._unreadable_call()
+            raise self._protocol_error(error) from None
 
     async def on_read_resource(
         self,
@@ -110,9 +108,11 @@ class Boundary(Middleware):
         """Answer with JSON also when a resource fails."""
         try:
             return await super().on_read_resource(context, call_next)
-        except (MCPError, NotFoundError, DisabledError):
+        except (NotFoundError, DisabledError):
             raise
-        except Exception as error:
+        except BaseException as error:
+            if _ends(error):
+                raise
             envelope = failure(self._connector_error(error), self._sentences)
             content = ResourceContent(envelope.model_dump_json(), mime_type="application/json")
             return ResourceResult(contents=[content])
@@ -130,37 +130,59 @@ class Boundary(Middleware):
             call.tool = context.message.name
             result = self._accepted(await call_next(await _decoded(context)))
             call.answered(result)
-        except Exception as error:
+        except BaseException as error:
+            if _ends(error):
+                call.status = CANCELLED
+                await self._finish(call)
+                raise
             result = self._refused(call, error)
-        except BaseException:
-            call.status = CANCELLED
-            self._finish(call)
-            raise
-        if not self._finish(call):
+        if not await self._finish(call):
             result = self._refused(call, AuditUnavailable())
         return result
 
-    def _unreadable_call(self) -> None:
+    def _protocol_error(self, error: BaseException) -> MCPError:
+        """Return what a client reads of a failure that is no tool's: a code and never the text of an exception."""
+        known = {METHOD_NOT_FOUND: "Method not found", INVALID_PARAMS: self._sentences.codes[Code.INVALID_INPUT]}
+        match error:
+            case NotFoundError() | DisabledError():
+                return MCPError(code=INVALID_PARAMS, message=self._sentences.codes[Code.NOT_FOUND])
+            case PydanticValidationError():
+                return MCPError(code=INVALID_PARAMS, message=known[INVALID_PARAMS])
+            case MCPError(error=reported) if reported.code in known:
+                return MCPError(code=reported.code, message=known[reported.code])
+        log.error("A request failed outside of a tool.", exc_info=error)
+        code = error.error.code if isinstance(error, MCPError) else INTERNAL_ERROR
+        return MCPError(code=code, message=self._sentences.reasons[Reason.INTERNAL])
+
+    async def _unreadable_call(self) -> None:
         """Write the line of a call that is so malformed that it never became one."""
         call = _Call(CallToolRequestParams(name=UNKNOWN_TOOL, arguments={}))
         call.code = Code.INVALID_INPUT
         with suppress(ConnectorError):
             call.caller = current_caller()
-        self._finish(call)
+        await self._finish(call)
 
-    def _finish(self, call: "_Call") -> bool:
+    async def _finish(self, call: "_Call") -> bool:
         """Write the audit line and the span, and return whether the line was written."""
         record = call.record()
         try:
-            self._audit.append(record)
+            await self._append(record)
             written = True
-        except AuditUnavailable:
+        except (AuditUnavailable, LockHeldError):
             log.error("The audit line of call %s could not be written; the call is refused.", call.call_id)
             record = replace(record, status=str(Status.FAILED), code=Code.UPSTREAM_UNAVAILABLE)
             written = False
         with suppress(Exception):
             self._telemetry.record(record)
         return written
+
+    async def _append(self, record: CallRecord) -> None:
+        """Write the audit line; wait for others who are writing beside the loop, so that all else goes on."""
+        try:
+            self._audit.append(record, seconds=0)
+        except LockHeldError:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self._audit.append, record)
 
     def _accepted(self, result: ToolResult) -> ToolResult:
         if self._envelopes_only and not isinstance(result, Answer | InputRequiredToolResult):
@@ -170,7 +192,7 @@ class Boundary(Middleware):
             raise ConnectorError(Code.UPSTREAM_UNAVAILABLE, reason=Reason.TOO_LARGE, retryable=False)
         return result
 
-    def _refused(self, call: "_Call", error: Exception) -> ToolResult:
+    def _refused(self, call: "_Call", error: BaseException) -> ToolResult:
         if isinstance(error, NotFoundError | DisabledError):
             call.tool = UNKNOWN_TOOL
         refusal = self._connector_error(error)
@@ -216,7 +238,7 @@ class _Call:
         else:
             self.status = str(Status.FAILED if result.is_error else Status.OK)
 
-    def failed(self, refusal: ConnectorError, error: Exception) -> None:
+    def failed(self, refusal: ConnectorError, error: BaseException) -> None:
         self.status, self.code = str(Status.FAILED), refusal.code
         if refusal is not error:
             self.exception_type = type(_causes(error)[-1]).__name__
@@ -234,6 +256,14 @@ class _Call:
             ended_ns=self._started_ns + time.perf_counter_ns() - self._started,
             exception_type=self.exception_type,
         )
+
+
+def _ends(error: BaseException) -> bool:
+    """Return whether the request is over: cancelled itself, and not something that a tool waited for; or interrupted."""
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is None or task.cancelling() > 0
+    return not isinstance(error, Exception | SystemExit)
 
 
 def _causes(error: BaseException) -> list[BaseException]:
@@ -254,7 +284,7 @@ def _causes(error: BaseException) -> list[BaseException]:
 def _wrong_fields(error: BaseException | None, sentences: Sentences) -> str:
     """Return the names of the arguments at fault. A name that no tool declares is the caller's own text."""
     if not isinstance(error, PydanticValidationError):
-        return sentences.codes[Code.INVALID_INPUT]
+        return sentences.codes[Code.INVALID_INPUT].rstrip(".")
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     unknown = {"unexpected_keyword_argument", "extra_forbidden"}
     names = {str(problem["loc"][0]) for problem in problems if problem["loc"] and problem["type"] not in unknown}
@@ -264,7 +294,7 @@ def _wrong_fields(error: BaseException | None, sentences: Sentences) -> str:
 
 
 def _size(result: Answer) -> int:
-    text = sum(len(block.text) for block in result.content if isinstance(block, TextContent))
+    text = sum(len(to_json(block.text).decode()) for block in result.content if isinstance(block, TextContent))
     return text + len(result.envelope.model_dump_json())
 
 
@@ -293,5 +323,5 @@ def _takes_text(tool: Tool, name: str) -> bool:
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

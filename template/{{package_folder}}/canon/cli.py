@@ -54,6 +54,9 @@ def run(
         return 130
     except BrokenPipeError:
         return FAILED
+    except SystemExit as end:
+        # A library that ends the process has its reasons printed otherwise.
+        return end.code if isinstance(end.code, int) else FAILED
     except Exception as error:
         return _explain(error)
     finally:
@@ -67,11 +70,13 @@ def _explain(error: Exception) -> int:
     if isinstance(error, ConfigurationError):
         print(error, file=sys.stderr)
         return USAGE
-    from .errors import ConnectorError
     from .logs import chain
-    from .sentences import ENGLISH
 
-    if isinstance(error, ConnectorError):
+    # What failed may be the import of the framework, so nothing that needs it is imported here.
+    errors = sys.modules.get(f"{__package__}.errors")
+    if errors is not None and isinstance(error, errors.ConnectorError):
+        from .sentences import ENGLISH
+
         print(error.message or ENGLISH.of(error.code, error.reason), file=sys.stderr)
         return FAILED
     print("The connector failed:", *chain(error), sep="\n", file=sys.stderr)

@@ -1,13 +1,17 @@
 """From the environment to one typed object, and the sentence when that fails."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 import platformdirs
 from pydantic import AfterValidator, AnyHttpUrl, BeforeValidator, Field, SecretStr, TypeAdapter, ValidationError
-from pydantic_settings import BaseSettings, NoDecode
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from .text import one_line
+
+HOST: Final = re.compile(r"([*][.])?[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?|\[[0-9A-Fa-f:.]+\](:[0-9]+)?")
+"""What a `Host` header can hold. A single star would admit every page that a browser shows."""
 
 
 class ConfigurationError(Exception):
@@ -23,6 +27,12 @@ def _names(value: object) -> object:
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
+def _hosts(names: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(HOST.fullmatch(name) for name in names):
+        raise ValueError("expected names such as mcp.example.com or *.example.com, without https:// and without a path")
+    return names
+
+
 def _pairs(value: object) -> object:
     if not isinstance(value, str):
         return value
@@ -34,6 +44,7 @@ def _pairs(value: object) -> object:
 
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)]
+Hosts = Annotated[Names, AfterValidator(_hosts)]
 Pairs = Annotated[dict[str, SecretStr], NoDecode, BeforeValidator(_pairs)]
 
 
@@ -43,6 +54,7 @@ class ConnectorSettings(BaseSettings):
     A subclass sets `env_prefix` and `slug`, which names the folders of the defaults, and adds settings of its own.
     """
 
+    model_config = SettingsConfigDict(env_ignore_empty=True)
     slug: ClassVar[str] = "connector"
 
     base_url: HttpUrl | None = None
@@ -52,7 +64,7 @@ class ConnectorSettings(BaseSettings):
     owner: str | None = None
     audit_dir: Path | None = None
     audit_fsync: bool = False
-    public_hosts: Names = ()
+    public_hosts: Hosts = ()
     otlp_endpoint: HttpUrl | None = None
     otlp_headers: Pairs = Field(default_factory=dict)
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"

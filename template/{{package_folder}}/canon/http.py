@@ -5,6 +5,7 @@ from typing import Final
 
 import uvicorn
 from fastmcp import FastMCP
+from sse_starlette.sse import AppStatus
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -102,7 +103,8 @@ def server_for(app: ASGIApp) -> uvicorn.Server:
 
 
 async def serve(app: ASGIApp, opened: socket.socket) -> None:
-    """Serve on an open port until the process is told to stop."""
+    """Serve on an open port until the process is told to stop; what is being answered then is answered first."""
+    AppStatus.enable_automatic_graceful_drain = False
     host, port = opened.getsockname()[:2]
     log.info("Listening on http://%s:%s%s", f"[{host}]" if ":" in host else host, port, ENDPOINT)
     await server_for(app).serve(sockets=[opened])

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import secrets
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from .identity import Caller
 from .locks import locked
 
 SECRET_BYTES: Final = 32
+KEY: Final = re.compile(r"_pat_[A-Za-z0-9_-]{43}")
+"""What every key holds: the mark and `SECRET_BYTES` as URL-safe base64."""
 
 
 def digest(key: str) -> str:
@@ -125,7 +128,7 @@ class KeyFile:
             return []
         except OSError as error:
             raise ConfigurationError(f"The key file cannot be read ({type(error).__name__}).") from None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise ConfigurationError(
                 "The key file is not one that `keys mint` wrote: restore it, or move it away and mint new keys."
             ) from None

@@ -11,11 +11,15 @@ from typing import Final
 if sys.platform != "win32":
     import fcntl
 else:
-    from filelock import FileLock
+    from filelock import FileLock, Timeout
 
 LOCK_SECONDS: Final = 5.0
 LOCK_PAUSE_SECONDS: Final = 0.001
 OWNER_ONLY: Final = 0o600
+
+
+class LockHeldError(OSError):
+    """Another process or thread held the lock for longer than was waited for."""
 
 
 def opened(path: Path, flags: int) -> int:
@@ -30,18 +34,22 @@ def opened(path: Path, flags: int) -> int:
 if sys.platform != "win32":
 
     @contextmanager
-    def locked(path: Path) -> Iterator[None]:
-        """Keep other processes and threads out. Each use opens the lock anew, so a fork shares none with its parent."""
+    def locked(path: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
+        """Keep other processes and threads out. Each use opens the lock anew, so a fork shares none with its parent.
+
+        Raises:
+            LockHeldError: they did not leave within `seconds`.
+        """
         descriptor = opened(path, os.O_RDWR)
         try:
-            until = time.monotonic() + LOCK_SECONDS
+            until = time.monotonic() + seconds
             while True:
                 try:
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
                 except BlockingIOError:
-                    if time.monotonic() > until:
-                        raise
+                    if time.monotonic() >= until:
+                        raise LockHeldError from None
                     time.sleep(LOCK_PAUSE_SECONDS)
             yield
         finally:
@@ -49,6 +57,19 @@ if sys.platform != "win32":
 
 else:
 
-    def locked(path: Path) -> FileLock:
-        """Keep other processes and threads out."""
-        return FileLock(path, timeout=LOCK_SECONDS, is_singleton=False)
+    @contextmanager
+    def locked(path: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
+        """Keep other processes and threads out.
+
+        Raises:
+            LockHeldError: they did not leave within `seconds`.
+        """
+        lock = FileLock(path, is_singleton=False)
+        try:
+            lock.acquire(timeout=seconds)
+        except Timeout:
+            raise LockHeldError from None
+        try:
+            yield
+        finally:
+            lock.release()

@@ -60,6 +60,8 @@ def configure(level: str) -> None:
         if logger.level < logging.WARNING:
             logger.setLevel(logging.NOTSET)
     logging.root.handlers[:] = [handler]
+    # A warning quotes the value that it is about.
+    logging.captureWarnings(True)
     # A record that cannot be written is otherwise printed whole, arguments and all.
     logging.raiseExceptions = False
     logging.root.setLevel(logging.WARNING)

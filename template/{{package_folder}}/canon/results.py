@@ -26,7 +26,9 @@ class Status(StrEnum):
 class Sealed(BaseModel):
     """A model that no back door builds: every way to an instance goes through validation."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True
+    )
 
     @classmethod
     def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:
@@ -114,7 +116,8 @@ def output_schema(envelope: type[Envelope[Any]]) -> dict[str, Any]:
 
 @cache
 def _output_schema(envelope: type[Envelope[Any]]) -> str:
-    schema = envelope.model_json_schema(mode="serialization")
+    # An answer names its fields as the code does, whatever a source calls them.
+    schema = envelope.model_json_schema(mode="serialization", by_alias=False)
     schema["required"] = list(Envelope.model_fields)
     for model in (schema, *schema.get("$defs", {}).values()):
         # Docstrings and generated titles speak to whoever edits the code, and every client would pay for them.

@@ -4,11 +4,14 @@ The tracer provider is private. It is never registered globally, so no other lib
 the host's own tracing stays as it is.
 """
 
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import anyio.to_thread
+from opentelemetry.sdk.environment_variables import OTEL_SDK_DISABLED
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
@@ -122,6 +125,23 @@ def _bare(context: SpanContext | None) -> SpanContext | None:
     return SpanContext(context.trace_id, context.span_id, context.is_remote, TraceFlags(context.trace_flags))
 
 
+@contextmanager
+def _own_settings_alone() -> Iterator[None]:
+    """Hide the SDK's variables while its parts are made.
+
+    They may hold another collector's credentials, which would be sent to this one, or numbers that stop the start.
+    """
+    hidden = {name: os.environ.pop(name) for name in list(os.environ) if _is_hidden(name)}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith("OTEL_") and name != OTEL_SDK_DISABLED
+
+
 class Telemetry:
     """One span for each call of a tool, to one exporter, through the allow-list.
 
@@ -138,18 +158,20 @@ class Telemetry:
         processor: Callable[[SpanExporter], SpanProcessor] = BatchSpanProcessor,
     ) -> None:
         self._langfuse = langfuse
-        self.provider: Final = TracerProvider(
-            resource=Resource({"service.name": service_name, "service.version": service_version}),
-            sampler=ALWAYS_ON,
-            span_limits=SpanLimits(max_attributes=32, max_events=0, max_links=0),
-            shutdown_on_exit=True,
-        )
+        with _own_settings_alone():
+            self.provider: Final = TracerProvider(
+                resource=Resource({"service.name": service_name, "service.version": service_version}),
+                sampler=ALWAYS_ON,
+                span_limits=SpanLimits(max_attributes=32, max_events=0, max_links=0),
+                shutdown_on_exit=True,
+            )
         self._processor: SpanProcessor | None = None
         # The SDK's way to say that OTEL_SDK_DISABLED is set.
         disabled = isinstance(self.provider.get_tracer(SCOPE_NAME), NoOpTracer)
         if exporter is not None and not disabled:
             rules = {**SPAN_ATTRIBUTES, **LANGFUSE_ATTRIBUTES} if langfuse else SPAN_ATTRIBUTES
-            self._processor = processor(AllowListExporter(exporter, rules))
+            with _own_settings_alone():
+                self._processor = processor(AllowListExporter(exporter, rules))
             self.provider.add_span_processor(self._processor)
 
     def record(self, call: CallRecord) -> None:
@@ -202,6 +224,7 @@ def otlp_exporter(endpoint: str, headers: Mapping[str, str]) -> SpanExporter:
     from opentelemetry.exporter.otlp.proto.http import Compression
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-    return OTLPSpanExporter(
-        endpoint=endpoint, headers=headers, compression=Compression.NoCompression, timeout=EXPORT_SECONDS
-    )
+    with _own_settings_alone():
+        return OTLPSpanExporter(
+            endpoint=endpoint, headers=headers, compression=Compression.NoCompression, timeout=EXPORT_SECONDS
+        )

@@ -1,9 +1,51 @@
 """Tokens of an identity provider, accepted beside keys."""
 
-from fastmcp.server.auth import TokenVerifier
+import json
+from contextlib import suppress
+from typing import Final
+
+import httpx2
+from fastmcp.server.auth import AccessToken, TokenVerifier
+from fastmcp.server.auth.auth import TokenVerificationError
 from fastmcp.server.auth.providers.jwt import JWTVerifier
 
 from .configuration import ConfigurationError
+
+KEYS_SECONDS: Final = 10.0
+OK: Final = 200
+
+
+class _ProviderKeys(httpx2.AsyncHTTPTransport):
+    """Fetches the provider's keys, and remembers whether the last answer held any."""
+
+    away = False
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        self.away = True
+        response = await super().handle_async_request(request)
+        with suppress(ValueError, KeyError, TypeError, RecursionError):
+            self.away = response.status_code != OK or not json.loads(await response.aread())["keys"]
+        return response
+
+
+class _Verifier(JWTVerifier):
+    """Tells a token that is wrong from one that nobody can check, because the provider's keys are not to be had."""
+
+    def __init__(self, jwks_url: str, issuer: str, audience: str) -> None:
+        self._provider_keys = _ProviderKeys(limits=httpx2.Limits(max_keepalive_connections=0))
+        client = httpx2.AsyncClient(transport=self._provider_keys, timeout=KEYS_SECONDS, trust_env=False)
+        super().__init__(jwks_uri=jwks_url, issuer=issuer, audience=audience, http_client=client)
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Return the access that a token gives, or nothing.
+
+        Raises:
+            TokenVerificationError: the provider's keys are not to be had.
+        """
+        verified = await super().verify_token(token)
+        if verified is None and self._provider_keys.away:
+            raise TokenVerificationError("The identity provider's keys are not to be had: JWT_JWKS_URL says where.")
+        return verified
 
 
 def token_verifier(jwks_url: str | None, issuer: str | None, audience: str | None) -> TokenVerifier | None:
@@ -17,4 +59,4 @@ def token_verifier(jwks_url: str | None, issuer: str | None, audience: str | Non
         return None
     if jwks_url is None or issuer is None or audience is None:
         raise ConfigurationError("JWT_JWKS_URL, JWT_ISSUER and JWT_AUDIENCE go together: set all three or none.")
-    return JWTVerifier(jwks_uri=jwks_url, issuer=issuer, audience=audience)
+    return _Verifier(jwks_url, issuer, audience)
