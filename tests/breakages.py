@@ -120,13 +120,17 @@ BREAKAGES: Final = (
         canon(
             "boundary",
             """            return await call_next(context)
-        except Exception as error:
+        except BaseException as error:
+            if _ends(error):
+                raise
             if context.method""",
             """            answer = await call_next(context)
             if context.method == "initialize":
                 answer = answer.model_copy(update={"instructions": None})
             return answer
-        except Exception as error:
+        except BaseException as error:
+            if _ends(error):
+                raise
             if context.method""",
         ),
         "test_instructions::test_both_eras_receive_the_instructions",
@@ -226,15 +230,32 @@ BREAKAGES: Final = (
         "3 door",
         canon(
             "auth",
-            """    if any(name.lower() in QUERY_CREDENTIALS for name, _ in query):
-        raise Refusal(400, f"{sentences.key_in_address} {sentences.how_to_send}", "invalid_request")
-    keys = _header(scope, b"x-api-key")
-""",
-            """    keys = _header(scope, b"x-api-key") + [value for name, value in query if name.lower() in QUERY_CREDENTIALS]
+            '    keys = _header(scope, b"x-api-key")\n',
+            """    query = parse_qsl(scope.get("query_string", b"").decode("latin-1"))
+    keys = _header(scope, b"x-api-key") + [value for name, value in query if name.lower() in QUERY_CREDENTIALS]
 """,
         ),
+        canon("auth", "            refuse_credential_in_address(scope, self.door.sentences)\n", ""),
         "test_auth::test_a_credential_in_the_address_is_refused",
+        "test_auth::test_a_key_in_the_address_is_refused_whatever_it_is_called",
+    ),
+    breakage(
+        "a key in the address is known by its name alone",
+        "3 door",
+        canon("auth", " or KEY.search(name + value) for name, value in query", " for name, _ in query"),
+        "test_auth::test_a_key_in_the_address_is_refused_whatever_it_is_called",
+    ),
+    breakage(
+        "a query has one separator",
+        "3 door",
+        canon("auth", '.replace(";", "&"), keep', ", keep"),
         "test_auth::test_a_credential_is_found_behind_either_separator_of_a_query",
+    ),
+    breakage(
+        "nobody hears why nobody is let in",
+        "3 door",
+        canon("auth", "            self._say(str(error))\n", ""),
+        "test_auth::test_what_keeps_everybody_out_is_in_the_log_once",
     ),
     breakage(
         "the door stands before one path alone",
@@ -355,16 +376,17 @@ BREAKAGES: Final = (
         "3 door",
         canon(
             "keys",
-            """        except (ValueError, KeyError, TypeError):
+            """        except (ValueError, KeyError, TypeError, RecursionError):
             raise ConfigurationError(
                 "The key file is not one that `keys mint` wrote: restore it, or move it away and mint new keys."
             ) from None
 """,
-            """        except (ValueError, KeyError, TypeError):
+            """        except (ValueError, KeyError, TypeError, RecursionError):
             return []
 """,
         ),
         "test_auth::test_a_broken_key_file_is_a_sentence",
+        "test_auth::test_what_keeps_everybody_out_is_in_the_log_once",
         "test_auth::test_a_key_file_that_breaks_later_closes_the_door",
     ),
     breakage(
@@ -1042,8 +1064,8 @@ BREAKAGES: Final = (
         "audit",
         canon(
             "boundary",
-            "            self._audit.append(record)\n",
-            '            if record.tool != "coverage":\n                self._audit.append(record)\n',
+            "            await self._append(record)\n",
+            '            if record.tool != "coverage":\n                await self._append(record)\n',
         ),
         "test_audit::test_every_registered_tool_writes_a_line",
         "test_audit::test_a_call_before_the_provider_is_there_writes_a_line",
@@ -1053,8 +1075,8 @@ BREAKAGES: Final = (
         "audit",
         canon(
             "boundary",
-            "            self._audit.append(record)\n",
-            "            if record.status != Status.FAILED:\n                self._audit.append(record)\n",
+            "            await self._append(record)\n",
+            "            if record.status != Status.FAILED:\n                await self._append(record)\n",
         ),
         "test_audit::test_every_registered_tool_writes_a_line",
         "test_audit::test_refused_failed_and_unknown_calls_write_a_line_too",
@@ -1069,8 +1091,8 @@ BREAKAGES: Final = (
         "audit",
         canon(
             "boundary",
-            "            call.status = CANCELLED\n            self._finish(call)\n",
-            "            call.status = CANCELLED\n",
+            "                call.status = CANCELLED\n                await self._finish(call)\n",
+            "                call.status = CANCELLED\n",
         ),
         "test_audit::test_a_cancelled_call_writes_a_line",
         "test_telemetry::test_a_cancelled_call_is_a_failed_span",
@@ -1078,7 +1100,7 @@ BREAKAGES: Final = (
     breakage(
         "a call that cannot be read leaves no line",
         "audit",
-        canon("boundary", "                self._unreadable_call()\n", "                pass\n"),
+        canon("boundary", "                await self._unreadable_call()\n", "                pass\n"),
         "test_audit::test_a_call_that_cannot_be_read_writes_a_line",
     ),
     breakage(
@@ -1117,8 +1139,8 @@ BREAKAGES: Final = (
         canon("boundary", "            self._audit.check()\n", ""),
         canon(
             "boundary",
-            "        if not self._finish(call):\n            result",
-            "        if not self._finish(call) and result.is_error:\n            result",
+            "        if not await self._finish(call):\n            result",
+            "        if not await self._finish(call) and result.is_error:\n            result",
         ),
         "test_audit::test_a_call_whose_line_cannot_be_written_is_refused",
     ),
@@ -1460,10 +1482,73 @@ BREAKAGES: Final = (
         "secrets",
         canon(
             "boundary",
-            "raise MCPError(code=INTERNAL_ERROR, message=self._sentences.reasons[Reason.INTERNAL]) from None",
-            "raise",
+            "            raise self._protocol_error(error) from None\n",
+            "            raise\n",
         ),
         "test_secrets::test_what_fails_outside_of_a_tool_takes_no_text_along",
+        "test_secrets::test_no_component_beside_the_tools_takes_a_text_along",
+    ),
+    breakage(
+        "another server's error is passed on",
+        "secrets",
+        canon(
+            "boundary",
+            "            case MCPError(error=reported) if reported.code in known:\n",
+            "            case MCPError():\n                return error\n"
+            "            case MCPError(error=reported) if reported.code in known:\n",
+        ),
+        "test_secrets::test_no_component_beside_the_tools_takes_a_text_along",
+    ),
+    breakage(
+        "a library ends the process",
+        "secrets",
+        canon("boundary", "not isinstance(error, Exception | SystemExit)", "not isinstance(error, Exception)"),
+        "test_secrets::test_no_component_beside_the_tools_takes_a_text_along",
+        "test_secrets::test_no_failure_takes_its_text_along",
+        "test_boundary::test_every_answer_is_an_envelope_of_its_published_schema",
+    ),
+    breakage(
+        "what is cancelled elsewhere cancels the call",
+        "secrets",
+        canon("boundary", "return task is None or task.cancelling() > 0", "return True"),
+        "test_secrets::test_no_failure_takes_its_text_along",
+        "test_boundary::test_every_answer_is_an_envelope_of_its_published_schema",
+    ),
+    breakage(
+        "the size of a result is counted before it is written",
+        "sizes",
+        canon("boundary", "len(to_json(block.text).decode())", "len(block.text)"),
+        "test_boundary::test_the_size_of_a_result_is_that_on_the_wire",
+    ),
+    breakage(
+        "the schema calls a field as its source does",
+        "6 codes and states",
+        canon("results", ", by_alias=False)", ")"),
+        "test_results::test_a_field_is_called_the_same_in_an_answer_and_in_its_schema",
+    ),
+    breakage(
+        "a number may be none that JSON has",
+        "6 codes and states",
+        canon("results", "allow_inf_nan=False, ", ""),
+        "test_results::test_what_json_cannot_say_cannot_be_built",
+    ),
+    breakage(
+        "an empty variable is a setting",
+        "stdio and settings",
+        canon("configuration", "env_ignore_empty=True", "env_ignore_empty=False"),
+        "test_stdio::test_a_variable_that_is_empty_is_not_set",
+    ),
+    breakage(
+        "the SDK's variables reach the exporter",
+        "7 allow-list",
+        canon("telemetry", 'name.startswith("OTEL_") and name != OTEL_SDK_DISABLED', "False"),
+        "test_telemetry::test_the_variables_of_the_sdk_change_nothing",
+    ),
+    breakage(
+        "whoever holds the log up holds everything up",
+        "audit",
+        canon("boundary", "self._audit.append(record, seconds=0)", "self._audit.append(record)"),
+        "test_audit::test_who_holds_the_log_up_holds_nothing_else_up",
     ),
     breakage(
         "a wrong argument is quoted",

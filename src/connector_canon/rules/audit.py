@@ -75,9 +75,12 @@ def _writes(module: Module) -> list[ast.Call]:
 
 def _left_out(module: Module) -> Iterator[Place]:
     """Yield the conditions on a line: the tool that was called, or how the call ended."""
-    for call in _writes(module):
+    lines = _writes(module)
+    writing = _writing_functions(module, {id(call) for call in lines})
+    lines += [site.call for site in module.calls if last_name(site.call.func) in writing and site.call not in lines]
+    for call in lines:
         for guard in guards(module, call):
-            if any(_holds(guard.orelse, other) for other in _writes(module)):
+            if any(_holds(guard.orelse, other) for other in lines):
                 continue
             tests = [n for n in ast.walk(guard.test) if isinstance(n, ast.Compare)]
             if any(
@@ -116,10 +119,21 @@ def _ends_without(module: Module, interceptor: Function) -> Iterator[Place]:
         return
     for attempt in trying:
         for handler in attempt.handlers:
-            if isinstance(handler.body[-1], ast.Raise) and not audits(handler.body):
+            if any(not audits(passed) for passed in _ways_to_raise(handler)):
                 yield place(module, handler)
     if not any(t.handlers for t in trying):
         yield place(module, passing[0])
+
+
+def _ways_to_raise(handler: ast.ExceptHandler) -> Iterator[list[ast.stmt]]:
+    """Yield what is done on each way through a handler that ends by raising."""
+    for number, statement in enumerate(handler.body):
+        blocks: list[list[ast.stmt]] = [[statement]] if isinstance(statement, ast.Raise) else []
+        for node in ast.walk(statement):
+            if isinstance(node, ast.If):
+                blocks += [block for block in (node.body, node.orelse) if block and isinstance(block[-1], ast.Raise)]
+        for block in blocks:
+            yield [*handler.body[:number], *block]
 
 
 def _writes_before(function: Function, passing: ast.Call, audits: Callable[[Iterable[ast.AST]], bool]) -> bool:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -44,3 +45,12 @@ def end(process: Process) -> tuple[int, str, str]:
     finally:
         process.kill()
     return process.returncode, out, err
+
+
+STARTS: Final[dict[str, Callable[[Subject, Path], Process]]] = {
+    "server": lambda subject, folder: start(subject, folder, stderr=subprocess.DEVNULL, LOG_LEVEL="DEBUG"),
+    "wrong setting": lambda subject, folder: start(subject, folder, AUDIT_FSYNC="CANARY-7f3a"),
+    "no key": lambda subject, folder: start(subject, folder, "serve", "--http", "--port", "0"),
+    "no audit folder": lambda subject, folder: start(subject, folder, AUDIT_DIR=str(folder / "file")),
+}
+"""Processes that a test waits for, each in an empty folder but for a file called `file`."""

@@ -2,14 +2,14 @@
 
 import gc
 import json
-import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jsonschema
 import pytest
 
-from .processes import Process, start
+from .processes import STARTS, Process
 from .subject import logs
 
 
@@ -54,15 +54,20 @@ def started() -> Iterator[dict[str, Process]]:
 
 
 @pytest.fixture(autouse=True)
-def processes(
+def process(
     request: pytest.FixtureRequest, started: dict[str, Process], tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Process]:
-    """Start what the tests over stdio wait for before the first test of all, since one core has nothing to do."""
+) -> Callable[[str], Process]:
+    """Return a process of the tests over stdio. All start with the first test: one core has nothing else to do."""
+
+    def running(name: str) -> Process:
+        # One that a test has read to its end serves no second time.
+        if name not in started or (started[name].stdout or sys.stdout).closed:
+            subject, folder = request.getfixturevalue("subject"), tmp_path_factory.mktemp("process")
+            (folder / "file").write_text("not a folder", encoding="utf-8")
+            started[name] = STARTS[name](subject, folder)
+        return started[name]
+
     if not started and any(item.path.name == "test_stdio.py" for item in request.session.items):
-        subject, folder = request.getfixturevalue("subject"), tmp_path_factory.mktemp("processes")
-        (folder / "file").write_text("not a folder", encoding="utf-8")
-        started["server"] = start(subject, folder, stderr=subprocess.DEVNULL, LOG_LEVEL="DEBUG")
-        started["wrong setting"] = start(subject, folder, AUDIT_FSYNC="CANARY-7f3a")
-        started["no key"] = start(subject, folder, "serve", "--http", "--port", "0")
-        started["no audit folder"] = start(subject, folder, AUDIT_DIR=str(folder / "file"))
-    return started
+        for name in STARTS:
+            running(name)
+    return running

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,10 @@ from .processes import SECONDS, Process, end, environment, start
 from .subject import Subject, canon, configuration, keys
 
 
-async def test_stdout_is_json_rpc_from_the_first_byte(subject: Subject, processes: dict[str, Process]) -> None:
+async def test_stdout_is_json_rpc_from_the_first_byte(subject: Subject, process: Callable[[str], Process]) -> None:
     names = [tool.name for tool in await subject.build().list_tools()]
     calls = [{**message("tools/call", name=name, arguments={}), "id": name} for name in names]
-    server = processes["server"]
+    server = process("server")
     assert server.stdin is not None
     assert server.stdout is not None
     for line in (initialize(), {"jsonrpc": "2.0", "method": "notifications/initialized"}, *calls):
@@ -31,8 +32,8 @@ async def test_stdout_is_json_rpc_from_the_first_byte(subject: Subject, processe
     assert all(answer["jsonrpc"] == "2.0" for answer in answers)
 
 
-def test_a_wrong_setting_is_one_sentence(processes: dict[str, Process]) -> None:
-    code, out, err = end(processes["wrong setting"])
+def test_a_wrong_setting_is_one_sentence(process: Callable[[str], Process]) -> None:
+    code, out, err = end(process("wrong setting"))
     assert (code, out) == (2, "")
     assert "AUDIT_FSYNC" in err
     assert len(err.strip().splitlines()) == 1
@@ -71,8 +72,8 @@ def test_a_setting_that_another_one_needs_is_named(subject: Subject) -> None:
         subject.build(provider="live")
 
 
-def test_http_without_a_key_never_opens_the_port(processes: dict[str, Process]) -> None:
-    server = processes["no key"]
+def test_http_without_a_key_never_opens_the_port(process: Callable[[str], Process]) -> None:
+    server = process("no key")
     assert server.stderr is not None
     said = []
     for line in server.stderr:
@@ -106,8 +107,8 @@ def test_what_an_import_prints_stays_off_the_wire(subject: Subject, tmp_path: Pa
     assert (done.stdout, done.stderr.split()) == ("", ["noise", "noise"])
 
 
-def test_an_audit_folder_that_cannot_be_made_stops_the_start(processes: dict[str, Process]) -> None:
-    code, out, err = end(processes["no audit folder"])
+def test_an_audit_folder_that_cannot_be_made_stops_the_start(process: Callable[[str], Process]) -> None:
+    code, out, err = end(process("no audit folder"))
     assert (code, out) == (2, "")
     assert "AUDIT_DIR" in err
 
