@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx2
 import pytest
@@ -112,6 +112,39 @@ async def test_the_end_is_clean_and_nothing_is_left_unsent(installation: Install
         assert server.stop(signal.SIGTERM) == 0
     assert b"tools/call" in b"".join(collector.received)
     assert len(installation.audit_lines) == 1
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_what_is_being_answered_is_answered_before_the_end(
+    installation: Installation, era: Literal["auto", "legacy"]
+) -> None:
+    key, source = installation.mint(), Collector(patience=2)
+    with installation.serving(PROVIDER="live", BASE_URL=source.address) as server:
+        transport = StreamableHttpTransport(server.address, headers={"x-api-key": key})
+        async with Client(transport, mode=era) as client:
+            # The client asks for the schemas once, and after the end there is nobody to ask.
+            await client.list_tools()
+            asking = asyncio.create_task(client.call_tool("search_acts", raise_on_error=False))
+            while not source.received:
+                await asyncio.sleep(0.05)
+            server.process.send_signal(signal.SIGTERM)
+            answer = await asking
+        assert server.process.wait(SECONDS) == 0
+    assert answer.structured_content is not None
+    assert answer.structured_content["detail"]["reason"] == "malformed"
+    assert [line["status"] for line in installation.audit_lines] == ["failed"]
+
+
+@pytest.mark.parametrize("name", ["FASTMCP_PORT", "FASTMCP_HTTP_SESSION_IDLE_TIMEOUT", "OTEL_PROPAGATORS"])
+def test_a_wrong_setting_of_a_library_is_not_quoted(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, PLANTED)
+    done = installation.run("serve")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("The connector failed:\n")
+    assert PLANTED not in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_an_interrupt_ends_it(installation: Installation) -> None:
