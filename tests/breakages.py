@@ -946,7 +946,7 @@ BREAKAGES: Final = (
     breakage(
         "a setting that the provider needs is looked for at the first call",
         "8 capability",
-        own("server", '    if settings.provider == "live":\n        _ = settings.upstream\n', ""),
+        own("server", "        getattr(settings, NEEDED[settings.provider])\n", "        pass\n"),
         "test_stdio::test_a_setting_that_another_one_needs_is_named",
     ),
     breakage(

@@ -70,6 +70,8 @@ def test_a_variable_that_is_empty_is_not_set(subject: Subject, monkeypatch: pyte
 def test_a_setting_that_another_one_needs_is_named(subject: Subject) -> None:
     with pytest.raises(configuration.ConfigurationError, match="BASE_URL is not set"):
         subject.build(provider="live")
+    with pytest.raises(configuration.ConfigurationError, match="DATABASE is an address"):
+        subject.build(provider="cache", database="mysql://host/name")
 
 
 def test_http_without_a_key_never_opens_the_port(process: Callable[[str], Process]) -> None:

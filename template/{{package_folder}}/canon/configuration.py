@@ -14,6 +14,9 @@ HOST: Final = re.compile(r"([*][.])?[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?|\[[0-9A-
 """What a `Host` header can hold. A single star would admit every page that a browser shows."""
 
 
+POSTGRES: Final = ("postgresql://", "postgres://")
+
+
 class ConfigurationError(Exception):
     """A setting or a file is wrong. The message is one sentence that says which and what to do."""
 
@@ -83,6 +86,35 @@ class ConnectorSettings(BaseSettings):
     def store(self) -> str:
         """Where stored records are: `database`, else a file in the user's data folder."""
         return self.database or str(platformdirs.user_data_path(self.slug) / "records.sqlite")
+
+    @property
+    def has_store_address(self) -> bool:
+        """Whether the store is a server's, and not a file."""
+        return "://" in self.store
+
+    @property
+    def store_file(self) -> Path:
+        """The file of the stored records.
+
+        Raises:
+            ConfigurationError: `database` is no file.
+        """
+        if self.has_store_address:
+            raise ConfigurationError(f"{self.variable('database')} is an address, but records are stored in a file.")
+        return Path(self.store)
+
+    @property
+    def store_address(self) -> str:
+        """The address of the PostgreSQL server with the stored records.
+
+        Raises:
+            ConfigurationError: `database` is none.
+        """
+        if not self.store.startswith(POSTGRES):
+            raise ConfigurationError(
+                f"{self.variable('database')} is no address of a PostgreSQL server, such as postgresql://user@host/name."
+            )
+        return self.store
 
     @property
     def otlp_header_values(self) -> dict[str, str]:
