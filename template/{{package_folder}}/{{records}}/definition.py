@@ -163,7 +163,7 @@ def consistent(page: Page, query: Query) -> Page:
     return page
 
 
-def stored_families(rows: Iterable[Sequence[Any]]) -> Sequence[FamilyCount]:
+def families_in(rows: Iterable[Sequence[Any]]) -> Sequence[FamilyCount]:
     """Return the families that the rows of a store hold: each a name, a count and a day.
 
     Raises:

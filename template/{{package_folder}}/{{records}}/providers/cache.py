@@ -14,17 +14,7 @@ from pydantic import ValidationError
 
 from ...canon.configuration import ConfigurationError
 from ...canon.errors import Code, ConnectorError, Reason
-from ..definition import (
-    FAMILY,
-    FamilyCount,
-    Identifier,
-    Page,
-    Query,
-    Record,
-    no_such_record,
-    search_text,
-    stored_families,
-)
+from ..definition import FAMILY, FamilyCount, Identifier, Page, Query, Record, families_in, no_such_record, search_text
 
 SCHEMA: Final = """
 CREATE TABLE records (
@@ -95,7 +85,7 @@ class CacheProvider:
         rows = await self._in_session(
             lambda session: session.execute("SELECT name, records, captured_at FROM families").fetchall()
         )
-        return stored_families(rows)
+        return families_in(rows)
 
     async def aclose(self) -> None:
         """Hold nothing: each call opens the file anew, so a new sync counts at once."""
