@@ -717,6 +717,42 @@ BREAKAGES: Final = (
         "test_surface::test_a_cursor_belongs_to_one_query",
     ),
     breakage(
+        "a list that was not delivered is an empty one",
+        "6 codes and states",
+        acts(
+            "definition",
+            "    if not counts or (page.total < end if page.entries else page.total > query.offset):\n",
+            "    if not counts:\n",
+        ),
+        "test_acts::test_a_list_that_was_not_delivered_is_never_ok",
+        "test_acts::test_a_count_without_its_records_is_no_coverage",
+    ),
+    breakage(
+        "a number becomes a date",
+        "6 codes and states",
+        acts("definition", "class Record(Sealed, strict=True):", "class Record(Sealed):"),
+        "test_acts::test_what_is_no_record_is_not_made_into_one",
+    ),
+    breakage(
+        "a cursor has no bound",
+        "6 codes and states",
+        canon("paging", " and 0 <= offset <= OFFSET_LIMIT", ""),
+        "test_surface::test_a_cursor_that_is_not_ours_is_refused",
+        "test_acts::test_a_cursor_beyond_every_list_is_refused",
+    ),
+    breakage(
+        "what is no number counts as one",
+        "6 codes and states",
+        canon("upstream", ", parse_constant=_number", ""),
+        "test_acts::test_what_the_source_says_has_a_code",
+    ),
+    breakage(
+        "a wait has no end",
+        "6 codes and states",
+        canon("upstream", "min(float(value), LONGEST_WAIT_SECONDS)", "float(value)"),
+        "test_acts::test_a_wait_without_end_is_told_as_a_day",
+    ),
+    breakage(
         "there is a tenth attribute",
         "7 allow-list",
         canon(
@@ -942,6 +978,29 @@ BREAKAGES: Final = (
         acts("providers/cache", "ORDER BY position LIMIT", "ORDER BY position DESC LIMIT"),
         "test_acts_contract::test_an_empty_query_lists_everything_newest_first",
         "test_acts_contract::test_no_query_is_more_than_words",
+    ),
+    breakage(
+        "a count that cannot be read fails inside",
+        "8 capability",
+        acts(
+            "definition",
+            "    except ValidationError:\n        families = ()\n",
+            "    except TimeoutError:\n        families = ()\n",
+        ),
+        "test_acts::test_a_family_that_cannot_be_read_is_told",
+    ),
+    breakage(
+        "an empty source empties the store",
+        "8 capability",
+        acts("providers/synchronise", "(kept := await store.count())", "(kept := 0)"),
+        "test_acts::test_an_empty_source_empties_no_store",
+        "test_acts_contract::test_an_empty_source_empties_no_store",
+    ),
+    breakage(
+        "control characters reach the providers",
+        "8 capability",
+        acts("definition", 'NO_TEXT: Final = frozenset({"Cc", "Cs"})', 'NO_TEXT: Final = frozenset({"Zl"})'),
+        "test_acts_contract::test_no_provider_reads_control_characters_in_its_own_way",
     ),
     breakage(
         "a setting that the provider needs is looked for at the first call",
@@ -1342,6 +1401,12 @@ BREAKAGES: Final = (
         "test_acts::test_a_record_is_a_sentence_for_people",
     ),
     breakage(
+        "what a source wrote makes lines of its own",
+        "prose and JSON",
+        acts("tools", "return one_line(text, limit=len(text))", "return text"),
+        "test_acts::test_what_a_source_wrote_forges_no_line_for_people",
+    ),
+    breakage(
         "a failure does not name its code to people",
         "prose and JSON",
         canon("results", 'f"{envelope.status} [{envelope.code}]: ', 'f"{envelope.status}: '),
@@ -1678,6 +1743,13 @@ BREAKAGES: Final = (
             "        if KeyFile(settings.keys_path).all() is None:\n",
         ),
         "test_stdio::test_http_without_a_key_never_opens_the_port",
+    ),
+    breakage(
+        "a token keeps its line end",
+        "stdio and settings",
+        canon("credential", "value = credential.strip()", "value = credential"),
+        "test_acts::test_a_token_from_a_file_is_sent_without_its_line_end",
+        "test_acts::test_without_a_token_none_is_sent",
     ),
     breakage(
         "the server has the framework's version",

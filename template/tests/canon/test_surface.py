@@ -10,6 +10,7 @@ from .subject import ROOT, Subject, errors, paging
 
 LONGEST_TOGETHER = 64
 """Characters of `mcp__<server>__<tool>` that clients take."""
+OUT_OF_BOUNDS = [paging.encode_cursor("query", offset) for offset in (-1, paging.OFFSET_LIMIT + 1, 10**30)]
 
 
 class Item(BaseModel):
@@ -51,7 +52,7 @@ def test_a_cut_goes_between_records_and_loses_none() -> None:
     assert seen == items
 
 
-@pytest.mark.parametrize("cursor", ["", "x", "MTA", "MTAuYWJj", "ż", "e30=", "-5", "MTAuYWJj" * 100])
+@pytest.mark.parametrize("cursor", ["", "x", "MTA", "MTAuYWJj", "ż", "e30=", "-5", "MTAuYWJj" * 100, *OUT_OF_BOUNDS])
 def test_a_cursor_that_is_not_ours_is_refused(cursor: str) -> None:
     with pytest.raises(errors.ConnectorError) as refused:
         paging.decode_cursor(cursor, "query")

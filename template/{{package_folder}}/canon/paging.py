@@ -17,6 +17,8 @@ RESULT_LIMIT: Final = 50_000
 """Characters of a whole result; clients replace or refuse larger ones."""
 ROOM_FOR_THE_REST: Final = 4_000
 """Characters kept free for the message, the envelope and the wire format."""
+OFFSET_LIMIT: Final = 2**53
+"""The largest whole number that every backend and every JSON reader counts to."""
 
 Item = TypeVar("Item", bound=BaseModel)
 
@@ -37,8 +39,9 @@ def decode_cursor(cursor: str | None, query: str, *, sentences: Sentences = ENGL
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         number, _, seal = base64.b64decode(padded, altchars=b"-_", validate=True).decode("ascii").partition(".")
-        if encode_cursor(query, int(number)) == cursor and seal:
-            return int(number)
+        offset = int(number)
+        if encode_cursor(query, offset) == cursor and seal and 0 <= offset <= OFFSET_LIMIT:
+            return offset
     except (ValueError, binascii.Error):
         pass
     raise ConnectorError(Code.INVALID_INPUT, sentences.wrong_cursor)

@@ -3,6 +3,7 @@
 import asyncio
 import email.utils
 import json
+import math
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -13,6 +14,8 @@ from urllib.parse import quote
 import httpx2
 import stamina
 
+from .configuration import ConfigurationError
+from .credential import header_value
 from .errors import Code, ConnectorError, Reason
 
 BUDGET_SECONDS: Final = 20.0
@@ -22,6 +25,8 @@ CONCURRENT: Final = 8
 """Requests to the source at once. One more is refused, so that a busy assistant cannot overrun the source."""
 BODY_LIMIT: Final = 8 * 1024 * 1024
 """Bytes of an upstream answer that are read."""
+LONGEST_WAIT_SECONDS: Final = 24 * 60 * 60.0
+"""What a caller is told at most; who asks for more gets no better answer by counting further."""
 
 BY_STATUS: Final[Mapping[int, tuple[Code, Reason | None]]] = {
     400: (Code.UPSTREAM_UNAVAILABLE, Reason.UPSTREAM_ERROR),
@@ -38,12 +43,19 @@ class Upstream:
     """A JSON source over HTTP. Only GET is there to be used, so a read-only tool cannot change anything.
 
     Nothing of an inbound request is known here, so no caller's credential or cookie can be forwarded.
+
+    Raises:
+        ConfigurationError: no header can carry the token.
     """
 
     def __init__(self, base_url: str, *, token: str | None = None, budget_seconds: float = BUDGET_SECONDS) -> None:
         headers = {"accept": "application/json"}
-        if token is not None:
-            headers["authorization"] = f"Bearer {token}"
+        try:
+            credential = header_value(token or "")
+        except ValueError as error:
+            raise ConfigurationError(f"UPSTREAM_TOKEN: {error}.") from None
+        if credential is not None:
+            headers["authorization"] = f"Bearer {credential}"
         self._base = httpx2.URL(base_url)
         self._budget = budget_seconds
         self._free = CONCURRENT
@@ -75,6 +87,8 @@ class Upstream:
                 raise _unavailable(Reason.TIMEOUT) from None
             except _Unusable as answer:
                 raise answer.error from None
+            except httpx2.DecodingError:
+                raise _unavailable(Reason.MALFORMED) from None
             except httpx2.HTTPError:
                 raise _unavailable(Reason.UNREACHABLE) from None
 
@@ -106,7 +120,7 @@ class Upstream:
                 if len(body) > BODY_LIMIT:
                     raise _unavailable(Reason.TOO_LARGE)
         try:
-            return cleaned(json.loads(body))
+            return cleaned(json.loads(body, parse_float=_number, parse_constant=_number))
         except (ValueError, RecursionError):
             raise _unavailable(Reason.MALFORMED) from None
 
@@ -139,16 +153,27 @@ class _Unusable(Exception):
 
 
 def retry_after(value: str | None) -> float | None:
-    """Return the seconds that a Retry-After header asks for, as a number or a date (RFC 9110, section 10.2.3)."""
+    """Return the seconds that a Retry-After header asks for, as a number or a date (RFC 9110, section 10.2.3).
+
+    Never more than a day. Nothing is returned for a value that is neither.
+    """
     if value is None:
         return None
     if value.strip().isascii() and value.strip().isdigit():
-        return float(value)
+        return min(float(value), LONGEST_WAIT_SECONDS)
     try:
         moment = email.utils.parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
-    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    wait = (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    return min(max(0.0, wait), LONGEST_WAIT_SECONDS)
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("JSON has no such number.")
+    return number
 
 
 def cleaned(value: Any) -> Any:

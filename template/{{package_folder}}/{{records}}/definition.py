@@ -5,11 +5,15 @@ Limits and refusals that hold for every backend live here too, so that no tool c
 
 import datetime
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import Annotated, Any, Final, Literal, Protocol
 
-from ..canon.errors import Code, ConnectorError
+import pydantic.dataclasses
+from pydantic import BeforeValidator, Field, NonNegativeInt, ValidationError
+
+from ..canon.errors import Code, ConnectorError, Reason
 from ..canon.results import Sealed
 from . import words
 
@@ -18,17 +22,29 @@ IDENTIFIER: Final = re.compile(r"3[0-9]{4}[A-Z]{1,2}[0-9]{4}")
 """A CELEX number of legislation: 3, year, type, number."""
 PAGE_LIMIT: Final = 50
 QUERY_LIMIT: Final = 200
+NO_TEXT: Final = frozenset({"Cc", "Cs"})
+"""Categories of characters that no word has: controls and halves of surrogate pairs."""
+BETWEEN_WORDS: Final = frozenset("\t\n\r")
 
 
-class Record(Sealed):
-    """One legal act."""
+def _written_day(value: object) -> object:
+    # Pydantic alone takes "0" for the first day of 1970.
+    return datetime.date.fromisoformat(value) if isinstance(value, str) else value
+
+
+Day = Annotated[datetime.date, BeforeValidator(_written_day)]
+"""A date, or text that spells one as ISO 8601 does. A number is none."""
+
+
+class Record(Sealed, strict=True):
+    """One legal act. Strict: what a source sends in another type does not become a value."""
 
     id: str
     kind: str
-    date: datetime.date
+    date: Day
     subject: str
     status: Literal["in force", "repealed"]
-    repealed_on: datetime.date | None = None
+    repealed_on: Day | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +67,8 @@ class Query:
     """A question for a list of records: every word must occur, an empty text asks for all.
 
     Raises:
-        ConnectorError: `invalid_input`, the text, the limit or the offset is out of bounds.
+        ConnectorError: `invalid_input`, the text, the limit or the offset is out of bounds, or the text holds
+            control characters, which each backend would read in its own way.
     """
 
     text: str
@@ -61,6 +78,8 @@ class Query:
     def __post_init__(self) -> None:
         if len(self.text) > QUERY_LIMIT:
             raise ConnectorError(Code.INVALID_INPUT, words.QUERY_TOO_LONG.format(limit=QUERY_LIMIT))
+        if any(unicodedata.category(character) in NO_TEXT for character in set(self.text) - BETWEEN_WORDS):
+            raise ConnectorError(Code.INVALID_INPUT, words.QUERY_NOT_TEXT)
         if not 1 <= self.limit <= PAGE_LIMIT or self.offset < 0:
             raise ConnectorError(Code.INVALID_INPUT, words.WRONG_LIMIT.format(limit=PAGE_LIMIT))
 
@@ -81,13 +100,17 @@ class Page:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
+@pydantic.dataclasses.dataclass(frozen=True, slots=True, config={"strict": True})
 class FamilyCount:
-    """How many records of a family a provider holds, and when they were captured."""
+    """How many records of a family a provider holds, and when they were captured.
 
-    name: str
-    records: int
-    captured_at: datetime.date
+    Raises:
+        ValidationError: a value is of another type, the name is empty or the count is below zero.
+    """
+
+    name: Annotated[str, Field(min_length=1)]
+    records: NonNegativeInt
+    captured_at: Day
 
 
 class Provider(Protocol):
@@ -124,6 +147,35 @@ class Provider(Protocol):
 def no_such_record(identifier: Identifier) -> ConnectorError:
     """Return what `read` raises when there is no record of that number."""
     return ConnectorError(Code.NOT_FOUND, words.NO_SUCH_RECORD.format(id=identifier.value))
+
+
+def consistent(page: Page, query: Query) -> Page:
+    """Return the page if its count goes with its entries: it counts all that it lists, and is empty only at the end.
+
+    Raises:
+        ConnectorError: `upstream_unavailable`, reason `malformed`: a list that was not delivered is no empty list.
+    """
+    end = query.offset + len(page.entries)
+    # A bool is an int to Python, but it counts nothing.
+    counts = type(page.total) is int and page.total >= 0
+    if not counts or (page.total < end if page.entries else page.total > query.offset):
+        raise ConnectorError(Code.UPSTREAM_UNAVAILABLE, reason=Reason.MALFORMED, retryable=True)
+    return page
+
+
+def families_in(rows: Iterable[Sequence[Any]]) -> Sequence[FamilyCount]:
+    """Return the families that the rows of a store hold: each a name, a count and a day.
+
+    Raises:
+        ConnectorError: `upstream_unavailable`, reason `unreadable`, a row holds something else, or there is none.
+    """
+    try:
+        families = tuple(FamilyCount(*row) for row in rows)
+    except ValidationError:
+        families = ()
+    if not families:
+        raise ConnectorError(Code.UPSTREAM_UNAVAILABLE, reason=Reason.UNREADABLE, retryable=False)
+    return families
 
 
 def search_text(record: Record) -> str:

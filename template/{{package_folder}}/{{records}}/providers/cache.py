@@ -8,12 +8,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 
+import anyio
 import anyio.to_thread
 from pydantic import ValidationError
 
 from ...canon.configuration import ConfigurationError
 from ...canon.errors import Code, ConnectorError, Reason
-from ..definition import FAMILY, FamilyCount, Identifier, Page, Query, Record, no_such_record, search_text
+from ..definition import FAMILY, FamilyCount, Identifier, Page, Query, Record, families_in, no_such_record, search_text
 
 SCHEMA: Final = """
 CREATE TABLE records (
@@ -84,7 +85,7 @@ class CacheProvider:
         rows = await self._in_session(
             lambda session: session.execute("SELECT name, records, captured_at FROM families").fetchall()
         )
-        return tuple(FamilyCount(name, records, datetime.date.fromisoformat(day)) for name, records, day in rows)
+        return families_in(rows)
 
     async def aclose(self) -> None:
         """Hold nothing: each call opens the file anew, so a new sync counts at once."""
@@ -102,6 +103,16 @@ class CacheStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+
+    async def count(self) -> int:
+        """Return how many records are stored, 0 where there is no file.
+
+        Raises:
+            ConnectorError: `upstream_unavailable`, reason `unreadable`.
+        """
+        if not await anyio.Path(self._path).exists():
+            return 0
+        return (await CacheProvider(self._path).search(Query("", limit=1))).total
 
     async def store(self, records: Sequence[Record], captured_at: datetime.date) -> None:
         """Store these records instead of what was there.

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from ...canon.errors import Code, ConnectorError, Reason
 from ...canon.upstream import Upstream
-from ..definition import FAMILY, FamilyCount, Identifier, Page, Query, Record, no_such_record
+from ..definition import FAMILY, FamilyCount, Identifier, Page, Query, Record, consistent, no_such_record
 
 
 class LiveProvider:
@@ -28,7 +28,7 @@ class LiveProvider:
         answer = await self._get(query=query.text, limit=query.limit, offset=query.offset)
         match answer:
             case {"total": int(total), "items": list(items)} if len(items) <= query.limit:
-                return Page([_record(item) for item in items], total)
+                return consistent(Page([_record(item) for item in items], total), query)
         raise ConnectorError(Code.UPSTREAM_UNAVAILABLE, reason=Reason.MALFORMED)
 
     async def read(self, identifier: Identifier) -> Record:

@@ -11,6 +11,9 @@ from ..definition import PAGE_LIMIT, Provider, Query, Record
 class Store(Protocol):
     """Where fetched records are kept."""
 
+    async def count(self) -> int:
+        """Return how many records are kept."""
+
     async def store(self, records: Sequence[Record], captured_at: datetime.date) -> None:
         """Store these records instead of what was there, or leave what was there."""
 
@@ -19,7 +22,8 @@ async def synchronise(provider: Provider, store: Store) -> int:
     """Store every record of a provider and return how many there are.
 
     Raises:
-        ConnectorError: the source failed, or did not give as many readable records as it counts. Nothing is stored.
+        ConnectorError: the source failed, did not give as many readable records as it counts, or counts none while
+            the store holds some. Nothing is stored.
     """
     captured_at = datetime.datetime.now(datetime.UTC).date()
     records: dict[str, Record] = {}
@@ -34,6 +38,13 @@ async def synchronise(provider: Provider, store: Store) -> int:
         raise ConnectorError(
             Code.UPSTREAM_UNAVAILABLE,
             f"The source counts {total} records and gave {len(records)} that can be read, so nothing was stored.",
+            reason=Reason.MALFORMED,
+        )
+    if not records and (kept := await store.count()):
+        raise ConnectorError(
+            Code.UPSTREAM_UNAVAILABLE,
+            f"The source counts 0 records and {kept} are stored, so nothing was stored; if it really is empty, "
+            "remove the stored records first.",
             reason=Reason.MALFORMED,
         )
     await store.store(tuple(records.values()), captured_at)
