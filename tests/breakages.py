@@ -573,6 +573,16 @@ BREAKAGES: Final = (
         canon("results", '{"enum": [*value["enum"], None]}', '{"enum": value["enum"]}'),
         "test_results::test_the_published_schema_takes_what_a_field_can_hold_or_nothing",
         "test_boundary::test_every_answer_is_an_envelope_of_its_published_schema",
+        "test_acts::test_a_token_from_a_file_is_sent_without_its_line_end",
+        "test_acts::test_records_that_cannot_be_read_are_counted",
+        "test_acts::test_a_list_that_ends_is_ok_past_its_end",
+        "test_acts::test_what_a_source_wrote_forges_no_line_for_people",
+        "test_acts::test_a_record_is_a_sentence_for_people",
+        "test_acts::test_coverage_counts_what_the_source_holds_now",
+        "test_acts::test_the_cursor_leads_to_every_record_once",
+        "test_acts::test_long_records_are_cut_between_and_none_is_lost",
+        "test_acts::test_a_cursor_beyond_every_list_is_refused",
+        "test_acts::test_one_setting_moves_every_tool",
     ),
     breakage(
         "nine of fourteen is ok",
@@ -615,6 +625,7 @@ BREAKAGES: Final = (
         ),
         "test_results::test_the_denominator_travels_with_the_data",
         "test_acts::test_records_that_cannot_be_read_are_counted",
+        "test_acts::test_what_is_no_record_is_not_made_into_one",
     ),
     breakage(
         "the envelope has an eighth field",
@@ -655,6 +666,7 @@ BREAKAGES: Final = (
         canon("paging", "    raise ConnectorError(Code.INVALID_INPUT, sentences.wrong_cursor)\n", "    return 0\n"),
         "test_surface::test_a_cursor_that_is_not_ours_is_refused",
         "test_surface::test_a_cursor_belongs_to_one_query",
+        "test_acts::test_a_cursor_beyond_every_list_is_refused",
     ),
     breakage(
         "a copy may lie",
@@ -687,6 +699,7 @@ BREAKAGES: Final = (
         "6 codes and states",
         acts("tools", "total=len(entries), usable=len(items)", "total=len(items), usable=len(items)"),
         "test_acts::test_records_that_cannot_be_read_are_counted",
+        "test_acts::test_what_is_no_record_is_not_made_into_one",
     ),
     breakage(
         "a list that is cut has no cursor to the rest",
@@ -935,6 +948,12 @@ BREAKAGES: Final = (
         "test_acts::test_records_that_cannot_be_read_are_counted",
         "test_acts::test_coverage_counts_what_the_source_holds_now",
         "test_acts::test_one_setting_moves_every_tool",
+        "test_acts::test_a_token_from_a_file_is_sent_without_its_line_end",
+        "test_acts::test_a_list_that_was_not_delivered_is_never_ok",
+        "test_acts::test_a_count_without_its_records_is_no_coverage",
+        "test_acts::test_what_is_no_record_is_not_made_into_one",
+        "test_acts::test_what_a_source_wrote_forges_no_line_for_people",
+        "test_acts::test_a_family_that_cannot_be_read_is_told",
     ),
     breakage(
         "a provider answers under another's name",
@@ -999,7 +1018,7 @@ BREAKAGES: Final = (
     breakage(
         "control characters reach the providers",
         "8 capability",
-        acts("definition", 'NO_TEXT: Final = frozenset({"Cc", "Cs"})', 'NO_TEXT: Final = frozenset({"Zl"})'),
+        acts("definition", 'NO_TEXT: Final = frozenset({"Cc", "Cs"})', "NO_TEXT: Final[frozenset[str]] = frozenset()"),
         "test_acts_contract::test_no_provider_reads_control_characters_in_its_own_way",
     ),
     breakage(
@@ -1033,6 +1052,7 @@ BREAKAGES: Final = (
 """,
         ),
         "test_guards::test_no_tool_swallows_a_refusal",
+        "test_acts::test_a_list_that_was_not_delivered_is_never_ok",
     ),
     breakage(
         "the cap on requests is gone",
@@ -1389,6 +1409,7 @@ BREAKAGES: Final = (
         "prose and JSON",
         acts("tools", "    listing = _lines(items)\n", "    listing = data.model_dump_json()\n"),
         "test_boundary::test_text_is_prose_and_structure_is_for_the_agent",
+        "test_acts::test_what_a_source_wrote_forges_no_line_for_people",
     ),
     breakage(
         "a record is read out in JSON",
@@ -1399,6 +1420,7 @@ BREAKAGES: Final = (
             "return ok(record, record.model_dump_json(), source=provider.source)",
         ),
         "test_acts::test_a_record_is_a_sentence_for_people",
+        "test_acts::test_what_a_source_wrote_forges_no_line_for_people",
     ),
     breakage(
         "what a source wrote makes lines of its own",
@@ -1725,6 +1747,7 @@ BREAKAGES: Final = (
         ),
         "test_stdio::test_a_wrong_setting_is_one_sentence",
         "test_stdio::test_every_wrong_setting_is_named",
+        "test_acts::test_a_token_that_no_header_carries_ends_the_start",
     ),
     breakage(
         "a wrong setting ends like any failure",
