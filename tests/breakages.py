@@ -625,7 +625,6 @@ BREAKAGES: Final = (
         ),
         "test_results::test_the_denominator_travels_with_the_data",
         "test_acts::test_records_that_cannot_be_read_are_counted",
-        "test_acts::test_what_is_no_record_is_not_made_into_one",
     ),
     breakage(
         "the envelope has an eighth field",
