@@ -482,3 +482,27 @@ def test_the_script_refuses_with_a_sentence(
     assert "Traceback" not in done.stderr
     assert (files(project), git("rev-parse", "HEAD", cwd=project)) == (before, head)
     assert git("status", "--porcelain", cwd=project) == status
+
+
+@usual
+def test_the_script_deletes_nothing_that_it_did_not_make(template: Path, project: Path, answers: Path) -> None:
+    answers.write_text("server_object: nothing\n", encoding="utf-8")
+    (project / "empty").mkdir()
+    assert script(project, template, answers).returncode == 2
+    assert (project / "empty").is_dir()
+    git("config", "status.showUntrackedFiles", "no", cwd=project)
+    (project / "scratch.txt").write_text("x\n", encoding="utf-8")
+    before = files(project)
+    done = script(project, template, answers)
+    assert done.returncode == 2
+    assert "There are changes that are not committed" in done.stderr
+    assert files(project) == before
+
+
+@usual
+def test_the_script_refuses_an_answer_to_no_question(template: Path, project: Path, answers: Path) -> None:
+    before, head = files(project), git("rev-parse", "HEAD", cwd=project)
+    done = script(project, template, answers, "--data", "pakage_name=laws")
+    assert done.returncode == 2
+    assert "the template does not ask for pakage_name" in done.stderr
+    assert (files(project), git("rev-parse", "HEAD", cwd=project)) == (before, head)
