@@ -1,5 +1,6 @@
 """`copier update`: what belongs to whom stays so, from every version, and what Copier keeps quiet about is said aloud."""
 
+import re
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import yaml
 from pathspec import GitIgnoreSpec
 
+from connector_canon.drift.owned import Ownership
 from tests.rendering import ROOT, VERSION, Environment, commit, files, git, render, run, shell, snapshot
 
 VERSIONS: dict[str, str] = yaml.safe_load((ROOT / "versions.yml").read_text(encoding="utf-8"))
@@ -188,6 +190,16 @@ def test_every_version_and_every_path_that_is_left_behind_has_its_word() -> None
         assert f"## From {version}\n" in guide
     for path in settings()["_exclude"][2:]:
         assert path in guide, f"UPGRADING.md does not say what to do with {path}."
+
+
+def test_the_guide_names_the_files_that_keep_an_old_name(template: Path, tmp_path: Path) -> None:
+    guide = (ROOT / "UPGRADING.md").read_text(encoding="utf-8")
+    names = {"connector_name": "Zebra Things", "description": "Things with stripes."}
+    project = render(template, tmp_path / "project", names)
+    for text in names.values():
+        kept = {name for name, content in files(project).items() if text.encode() in content}
+        assert kept
+        assert all(f"`{Path(name).name}`" in guide for name in kept if is_connectors_own(name))
 
 
 def test_a_version_is_a_tag_that_never_moves(history: Path, tmp_path: Path) -> None:
@@ -393,6 +405,37 @@ def test_a_switch_that_is_turned_on_brings_its_files(moving: Path, tmp_path: Pat
     assert files(project) == before
 
 
+def test_what_a_switch_brings_comes_back_and_nothing_else_of_the_connectors(moving: Path, tmp_path: Path) -> None:
+    switches = dict.fromkeys(("postgres", "jwt", "registry"), True)
+    project = render(moving, tmp_path / "project", switches)
+    brought = {"server.json", "src/eu_digital_acts/acts/providers/postgres.py", "tests/test_tokens.py"}
+    own = {name for name in files(project) if is_connectors_own(name)}
+    assert brought < own
+    page = (ROOT / "docs" / "updating.md").read_text(encoding="utf-8")
+    assert all(f"`{'/'.join(Path(name).parts[-2:])}`" in page for name in brought)
+    for name in own:
+        (project / name).unlink()
+    commit(project)
+    add(moving / "template" / "pytest.ini", "\n")
+    release(moving)
+    assert update_aloud(project).returncode == 0
+    assert own & files(project).keys() == brought
+
+
+def test_drift_compares_what_the_page_says_is_the_templates(template: Path, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "updating.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith("| the template's |"))
+    listed = [part.replace("<package>", "*") for part in re.findall(r"`([^`]+)`", row.split("|")[2])]
+    for number, answers in enumerate(({}, EVERYTHING, {"docker": False, "template_update": False})):
+        project = render(template, tmp_path / str(number), answers)
+        said = {
+            name for name in files(project) if GitIgnoreSpec.from_lines(f"/{part}" for part in listed).match_file(name)
+        }
+        compared = set(map(str, Ownership.of(project, adopted=False).files_in(project)))
+        assert compared == said
+        assert not any(is_connectors_own(name) for name in said)
+
+
 def test_another_answer_may_be_given_with_an_update(project: Path) -> None:
     done = update_aloud(project, "--data", "docker=false")
     assert done.returncode == 1
@@ -513,7 +556,13 @@ def test_an_answer_to_no_question_is_refused(project: Path, written: tuple[str, 
 
 
 def test_the_templates_files_that_were_deleted_are_named_and_stay_so(moving: Path, project: Path) -> None:
-    gone = [".claude/rules/the-door.md", ".github/dependabot.yml", "ruff.toml", "src/eu_digital_acts/canon/paging.py"]
+    gone = [
+        ".claude/rules/the-door.md",
+        ".github/dependabot.yml",
+        "renovate.json",
+        "ruff.toml",
+        "src/eu_digital_acts/canon/paging.py",
+    ]
     for name in gone:
         (project / name).unlink()
     (project / "CHANGELOG.md").unlink()

@@ -78,7 +78,7 @@ deleted() {
         # GitHub reads workflows at the root of a repository alone: those of a folder below it have moved there.
         folder=$(answer repository_folder)
         (cd "$fresh" && find . -type f \( -path '*/canon/*' -o -path './.github/*' -o -path './.claude/rules/*' \
-            -o -path ./ruff.toml -o -path ./mypy.ini -o -path ./pytest.ini -o -path ./.importlinter \)) |
+            -o -path ./renovate.json -o -path ./ruff.toml -o -path ./mypy.ini -o -path ./pytest.ini -o -path ./.importlinter \)) |
             sed 's|^\./||' | LC_ALL=C sort | while read -r name; do
             case ${folder:-.}/$name in
             ./*) ;;
