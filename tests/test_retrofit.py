@@ -64,6 +64,16 @@ def accepted(project: Path) -> list[dict[str, str]]:
 # Nothing is lost
 
 
+def test_a_baseline_says_the_next_step_as_the_guide_does(
+    template: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copier.run_copy(str(template), tmp_path / "laws", data={"mode": "baseline"}, defaults=True)
+    said = {line.strip() for line in capsys.readouterr().err.splitlines()}
+    guide = (ROOT / "docs" / "retrofit.md").read_text(encoding="utf-8").splitlines()
+    (step,) = [line for line in guide if line.startswith("copier update ")]
+    assert step in said
+
+
 def test_a_baseline_is_the_answers_and_nothing_else(template: Path, tmp_path: Path) -> None:
     folder = render(template, tmp_path / "baseline", {"mode": "baseline"})
     assert files(folder).keys() == {".copier-answers.yml"}
