@@ -5,6 +5,11 @@
 set -u
 answers=.copier-answers.yml
 
+# Git and Copier have to see every file that is not committed, whatever the settings of the person hide.
+number=${GIT_CONFIG_COUNT:-0}
+export "GIT_CONFIG_KEY_$number=status.showUntrackedFiles" "GIT_CONFIG_VALUE_$number=normal"
+export GIT_CONFIG_COUNT=$((number + 1))
+
 refuse() {
     printf '%s\n' "$@" >&2
     exit 2
@@ -18,9 +23,14 @@ copier_command() {
     fi
 }
 
+# Nothing but what the adoption has made: the work tree was clean, and `git clean` would take empty folders as well.
 undo() {
     git reset --quiet --hard "$before"
-    git clean --quiet --force -d
+    git ls-files --others --exclude-standard -z | xargs -0 sh -c '
+        for made; do
+            rm -f -- "$made"
+            case $made in */*) rmdir -p -- "${made%/*}" 2>/dev/null ;; esac
+        done' undo
     refuse "The adoption was refused, and nothing has changed: $(printf '%s\n' "$1" | grep -v '^[ |]*$' | tail -n 1)"
 }
 
@@ -31,7 +41,8 @@ shift 2
 [ -f "$given" ] || refuse "There is no file of answers at $given: it names server_object, as docs/retrofit.md says."
 before=$(git rev-parse --verify --quiet HEAD) ||
     refuse "There is no commit to come back to: make this folder a git repository and commit it first."
-[ -z "$(git status --porcelain)" ] || refuse "There are changes that are not committed: commit or stash them first."
+[ -z "$(git status --porcelain --untracked-files=normal)" ] ||
+    refuse "There are changes that are not committed: commit or stash them first."
 [ ! -f "$answers" ] || refuse "$answers is here already: a template is updated with .github/template-update.sh."
 # A path that is not absolute leads nowhere from the place that an update works in.
 [ ! -d "$template" ] || template=$(cd "$template" && pwd)
@@ -41,6 +52,18 @@ git add "$answers"
 git commit --quiet --message "Record the empty baseline of the canon" || undo "git could not commit."
 said=$(copier_command update --defaults --vcs-ref=:current: --data-file "$given" --data mode=retrofit "$@" 2>&1) ||
     undo "$said"
+previous=
+for argument; do
+    case $previous in --data | -d) argument=--data=$argument ;; esac
+    previous=$argument
+    case $argument in
+    --data=*) name=${argument#*=} ;;
+    -d?*) name=${argument#-d} ;;
+    *) continue ;;
+    esac
+    sed -n 's/^\([a-z][a-z_]*\):.*/\1/p' "$answers" | grep -qxF -e "${name%%=*}" ||
+        undo "the template does not ask for ${name%%=*}; the names that it asks for stand in docs/retrofit.md."
+done
 printf '%s\n' "$said" | sed -n '/^The canon is in /,$p'
 conflicts=$(git diff --name-only --diff-filter=U --relative)
 [ -z "$conflicts" ] || printf 'Conflicts to resolve, marked in the files:\n%s\n' "$conflicts"

@@ -25,7 +25,7 @@ update_one() {
         line "$(basename "$1")" "${before:--}" - "refused: $(printf '%s\n' "$said" | head -n 1)"
         return 1
     fi
-    if [ -z "$(git status --porcelain)" ]; then
+    if [ -z "$(git status --porcelain --untracked-files=normal)" ]; then
         line "$(basename "$1")" "$before" "$before" "nothing to do"
         return 0
     fi

@@ -64,6 +64,16 @@ def accepted(project: Path) -> list[dict[str, str]]:
 # Nothing is lost
 
 
+def test_a_baseline_says_the_next_step_as_the_guide_does(
+    template: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copier.run_copy(str(template), tmp_path / "laws", data={"mode": "baseline"}, defaults=True)
+    said = {line.strip() for line in capsys.readouterr().err.splitlines()}
+    guide = (ROOT / "docs" / "retrofit.md").read_text(encoding="utf-8").splitlines()
+    (step,) = [line for line in guide if line.startswith("copier update ")]
+    assert step in said
+
+
 def test_a_baseline_is_the_answers_and_nothing_else(template: Path, tmp_path: Path) -> None:
     folder = render(template, tmp_path / "baseline", {"mode": "baseline"})
     assert files(folder).keys() == {".copier-answers.yml"}
@@ -482,3 +492,27 @@ def test_the_script_refuses_with_a_sentence(
     assert "Traceback" not in done.stderr
     assert (files(project), git("rev-parse", "HEAD", cwd=project)) == (before, head)
     assert git("status", "--porcelain", cwd=project) == status
+
+
+@usual
+def test_the_script_deletes_nothing_that_it_did_not_make(template: Path, project: Path, answers: Path) -> None:
+    answers.write_text("server_object: nothing\n", encoding="utf-8")
+    (project / "empty").mkdir()
+    assert script(project, template, answers).returncode == 2
+    assert (project / "empty").is_dir()
+    git("config", "status.showUntrackedFiles", "no", cwd=project)
+    (project / "scratch.txt").write_text("x\n", encoding="utf-8")
+    before = files(project)
+    done = script(project, template, answers)
+    assert done.returncode == 2
+    assert "There are changes that are not committed" in done.stderr
+    assert files(project) == before
+
+
+@usual
+def test_the_script_refuses_an_answer_to_no_question(template: Path, project: Path, answers: Path) -> None:
+    before, head = files(project), git("rev-parse", "HEAD", cwd=project)
+    done = script(project, template, answers, "--data", "pakage_name=laws")
+    assert done.returncode == 2
+    assert "the template does not ask for pakage_name" in done.stderr
+    assert (files(project), git("rev-parse", "HEAD", cwd=project)) == (before, head)

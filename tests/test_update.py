@@ -1,5 +1,6 @@
 """`copier update`: what belongs to whom stays so, from every version, and what Copier keeps quiet about is said aloud."""
 
+import re
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import yaml
 from pathspec import GitIgnoreSpec
 
+from connector_canon.drift.owned import Ownership
 from tests.rendering import ROOT, VERSION, Environment, commit, files, git, render, run, shell, snapshot
 
 VERSIONS: dict[str, str] = yaml.safe_load((ROOT / "versions.yml").read_text(encoding="utf-8"))
@@ -188,6 +190,16 @@ def test_every_version_and_every_path_that_is_left_behind_has_its_word() -> None
         assert f"## From {version}\n" in guide
     for path in settings()["_exclude"][2:]:
         assert path in guide, f"UPGRADING.md does not say what to do with {path}."
+
+
+def test_the_guide_names_the_files_that_keep_an_old_name(template: Path, tmp_path: Path) -> None:
+    guide = (ROOT / "UPGRADING.md").read_text(encoding="utf-8")
+    names = {"connector_name": "Zebra Things", "description": "Things with stripes."}
+    project = render(template, tmp_path / "project", names)
+    for text in names.values():
+        kept = {name for name, content in files(project).items() if text.encode() in content}
+        assert kept
+        assert all(f"`{Path(name).name}`" in guide for name in kept if is_connectors_own(name))
 
 
 def test_a_version_is_a_tag_that_never_moves(history: Path, tmp_path: Path) -> None:
@@ -393,6 +405,37 @@ def test_a_switch_that_is_turned_on_brings_its_files(moving: Path, tmp_path: Pat
     assert files(project) == before
 
 
+def test_what_a_switch_brings_comes_back_and_nothing_else_of_the_connectors(moving: Path, tmp_path: Path) -> None:
+    switches = dict.fromkeys(("postgres", "jwt", "registry"), True)
+    project = render(moving, tmp_path / "project", switches)
+    brought = {"server.json", "src/eu_digital_acts/acts/providers/postgres.py", "tests/test_tokens.py"}
+    own = {name for name in files(project) if is_connectors_own(name)}
+    assert brought < own
+    page = (ROOT / "docs" / "updating.md").read_text(encoding="utf-8")
+    assert all(f"`{'/'.join(Path(name).parts[-2:])}`" in page for name in brought)
+    for name in own:
+        (project / name).unlink()
+    commit(project)
+    add(moving / "template" / "pytest.ini", "\n")
+    release(moving)
+    assert update_aloud(project).returncode == 0
+    assert own & files(project).keys() == brought
+
+
+def test_drift_compares_what_the_page_says_is_the_templates(template: Path, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "updating.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith("| the template's |"))
+    listed = [part.replace("<package>", "*") for part in re.findall(r"`([^`]+)`", row.split("|")[2])]
+    for number, answers in enumerate(({}, EVERYTHING, {"docker": False, "template_update": False})):
+        project = render(template, tmp_path / str(number), answers)
+        said = {
+            name for name in files(project) if GitIgnoreSpec.from_lines(f"/{part}" for part in listed).match_file(name)
+        }
+        compared = set(map(str, Ownership.of(project, adopted=False).files_in(project)))
+        assert compared == said
+        assert not any(is_connectors_own(name) for name in said)
+
+
 def test_another_answer_may_be_given_with_an_update(project: Path) -> None:
     done = update_aloud(project, "--data", "docker=false")
     assert done.returncode == 1
@@ -460,6 +503,80 @@ def test_a_bad_start_is_refused_with_a_sentence(
     assert (files(project), git("status", "--porcelain", cwd=project)) == (before, status)
 
 
+def test_untracked_files_are_seen_whatever_a_person_hides(project: Path) -> None:
+    git("config", "status.showUntrackedFiles", "no", cwd=project)
+    (project / "scratch.txt").write_text("x\n", encoding="utf-8")
+    before = files(project)
+    done = update_aloud(project, "--vcs-ref", "0.0.1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "commit or stash them first" in done.stderr
+    assert files(project) == before
+
+
+def test_a_conflict_is_seen_whatever_a_person_hides(moving: Path, project: Path) -> None:
+    git("config", "status.showUntrackedFiles", "no", cwd=project)
+    name = "src/eu_digital_acts/canon/identity.py"
+    add(project / name, "\n# Mine.\n")
+    commit(project)
+    add(moving / "template" / "{{package_folder}}" / "canon" / "identity.py", "\n# The template's.\n")
+    release(moving)
+    done = update_aloud(project)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, name)
+    assert not list(project.rglob("*.rej"))
+
+
+def test_a_refused_update_leaves_what_was_there(moving: Path, project: Path) -> None:
+    (project / ".env").write_text("SECRET=1\n", encoding="utf-8")
+    (project / "scratch" / "empty").mkdir(parents=True)
+    (project / "audit").mkdir()
+    (project / "audit" / "audit.jsonl").write_text("{}\n", encoding="utf-8")
+    made = moving / "template" / "tests" / "canon" / "deep"
+    made.mkdir()
+    (made / "new.py").write_text("", encoding="utf-8")
+    (moving / "template" / "zzz.py.jinja").write_text("{{ not_there }}", encoding="utf-8")
+    release(moving)
+    before = sorted(project.rglob("*"))
+    content = files(project)
+    done = update_aloud(project)
+    assert done.returncode == 2
+    assert "nothing has changed" in done.stderr
+    assert sorted(path for path in project.rglob("*") if ".git" not in path.parts) == [
+        path for path in before if ".git" not in path.parts
+    ]
+    assert files(project) == content
+
+
+@pytest.mark.parametrize("written", [("--data", "nonsense=1"), ("--data=nonsense=1",), ("-d", "nonsense=1")])
+def test_an_answer_to_no_question_is_refused(project: Path, written: tuple[str, ...]) -> None:
+    before = files(project)
+    done = update_aloud(project, *written, "--data", "docker=false")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the template does not ask for nonsense" in done.stderr
+    assert files(project) == before
+
+
+def test_the_templates_files_that_were_deleted_are_named_and_stay_so(moving: Path, project: Path) -> None:
+    gone = [
+        ".claude/rules/the-door.md",
+        ".github/dependabot.yml",
+        "renovate.json",
+        "ruff.toml",
+        "src/eu_digital_acts/canon/paging.py",
+    ]
+    for name in gone:
+        (project / name).unlink()
+    (project / "CHANGELOG.md").unlink()
+    commit(project)
+    said = "The template's files that were deleted here, and stay so:\n" + "\n".join(gone) + "\n"
+    assert update_aloud(project).stdout == f"Nothing to do: this is {VERSION}.\n{said}"
+    add(moving / "template" / "ruff.toml", "\n")
+    add(moving / "template" / "pytest.ini", "\n")
+    release(moving)
+    done = update_aloud(project)
+    assert (done.returncode, done.stdout) == (0, f"Updated from {VERSION} to {NEXT}.\n{said}")
+    assert not any((project / name).exists() for name in gone)
+
+
 def test_a_missing_answers_file_comes_back_as_the_script_says(project: Path, moving: Path) -> None:
     _no_answers(project, moving)
     command = update_aloud(project).stderr.rsplit("Bring back the last one: ", 1)[1]
@@ -473,12 +590,44 @@ def test_a_tag_that_is_not_a_version_is_passed_over(moving: Path, project: Path)
     assert update_aloud(project).stdout == f"Nothing to do: this is {VERSION}.\n"
 
 
-def test_an_update_to_a_tag_that_is_not_a_version_is_refused(moving: Path, project: Path) -> None:
-    git("checkout", "-q", "--orphan", "unversioned", cwd=moving)
+@pytest.mark.parametrize("name", ["nightly", "main", "release-1"])
+@pytest.mark.parametrize("written", [("--vcs-ref", "{}"), ("--vcs-ref={}",), ("-r", "{}"), ("-r{}",)], ids=" ".join)
+def test_an_update_to_what_is_not_a_version_is_refused(
+    moving: Path, project: Path, written: tuple[str, ...], name: str
+) -> None:
+    add(moving / "template" / "pytest.ini", "\n")
     release(moving, "nightly")
-    done = update_aloud(project, "--vcs-ref", "nightly")
-    assert done.returncode == 2
-    assert "You are downgrading" in done.stderr
+    git("tag", "release-1", cwd=moving)
+    before = files(project)
+    done = update_aloud(project, *(part.format(name) for part in written))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"nothing has changed: {name} is no version" in done.stderr
+    assert files(project) == before
+
+
+def test_an_update_that_ends_at_such_a_tag_is_taken_back(moving: Path, project: Path) -> None:
+    add(moving / "template" / "pytest.ini", "\n")
+    release(moving, "nightly")
+    before = files(project)
+    done = update_aloud(project, "--vcs-ref", "HEAD")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "nothing has changed: nightly is no version" in done.stderr
+    assert files(project) == before
+
+
+@pytest.mark.parametrize("kind", ["version", "commit", "short", "described", "HEAD", ":current:"])
+def test_a_version_a_commit_and_the_newest_state_may_be_asked_for(moving: Path, project: Path, kind: str) -> None:
+    add(moving / "template" / "pytest.ini", "\n")
+    release(moving)
+    add(moving / "template" / "pytest.ini", "\n")
+    commit(moving, "after it")
+    sha = git("rev-parse", "HEAD", cwd=moving).strip()
+    described = git("describe", "--tags", cwd=moving).strip()
+    asked = {"version": NEXT, "commit": sha, "short": sha[:9], "described": described}.get(kind, kind)
+    done = update_aloud(project, "--vcs-ref", asked)
+    assert done.returncode == 0, done.stderr
+    expected = {"version": NEXT, ":current:": VERSION}.get(kind, described)
+    assert answers_of(project)["_commit"] == expected
 
 
 def test_a_folder_that_is_no_repository_is_refused(template: Path, tmp_path: Path) -> None:

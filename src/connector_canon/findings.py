@@ -88,10 +88,10 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """0 all present or accepted, 1 gaps or stale entries, 2 when the look saw too little to say so."""
-        if self.gaps or self.stale:
-            return 1
-        return 0 if self.examined else 2
+        """0 all present or accepted, 1 gaps or stale entries, 2 when the look saw too little to judge by."""
+        if not self.examined:
+            return 2
+        return 1 if self.gaps or self.stale else 0
 
     def with_findings(self, findings: tuple[Finding, ...], stale: tuple[str, ...]) -> Report:
         """Return the same report after gaps were accepted."""

@@ -23,6 +23,12 @@ TEMPLATE = {
     "template/src/{{ package_name }}/server.py": "shared = True\n",
     "template/tests/canon/test_gate.py": "def test_gate(): ...\n",
     "template/.github/workflows/ci.yml.jinja": "name: ci-{{ language }}\n",
+    "template/.github/template-update.sh": "echo update\n",
+    "template/.github/dependabot.yml": "version: 2\n",
+    "template/.github/{% if language == 'en' %}english.yml{% endif %}": "english: true\n",
+    "template/.claude/rules/the-door.md": "# The door\n",
+    "template/renovate.json": "{}\n",
+    "template/AGENTS.md": "# Shared\n",
     "template/ruff.toml": "line-length = 120\n",
 }
 
@@ -89,6 +95,46 @@ def test_a_removed_gate_is_named(connector: Path) -> None:
     (connector / "tests/canon/test_gate.py").unlink()
     code, table, _ = look(connector)
     assert (code, table["missing"]) == (3, ["tests/canon/test_gate.py"])
+
+
+BESIDE = (".github/template-update.sh", ".github/dependabot.yml", ".claude/rules/the-door.md", "renovate.json")
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_file_in_a_folder_that_a_project_shares_is_compared(name: str, connector: Path) -> None:
+    (connector / name).write_text("ours\n", encoding="utf-8")
+    code, table, _ = look(connector)
+    assert (code, table["edited"]) == (1, [name])
+    (connector / name).unlink()
+    code, table, _ = look(connector)
+    assert (code, table["missing"]) == (3, [name])
+
+
+def test_files_of_the_project_in_those_folders_are_no_drift(connector: Path) -> None:
+    for name in (".github/CODEOWNERS", ".github/english.yml", ".claude/rules/ours.md", ".claude/settings.json"):
+        (connector / name).write_text("ours\n", encoding="utf-8")
+    assert look(connector)[0] == 0
+
+
+def why_unknown(path: Path) -> str:
+    result = CliRunner().invoke(main, ["drift", str(path)])
+    (line,) = [line for line in result.stdout.splitlines() if line.startswith("cannot tell")]
+    return line.partition("exists: ")[2]
+
+
+def test_it_says_why_the_newest_release_is_not_known(template: Path, connector: Path) -> None:
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=template, check=True, capture_output=True, text=True
+    ).stdout.strip()
+    answers = connector / ".copier-answers.yml"
+    answers.write_text(answers.read_text(encoding="utf-8").replace("v1.0.0", commit), encoding="utf-8")
+    git(template, "tag", "-d", "v1.0.0")
+    assert why_unknown(connector) == "the template has no tag"
+    git(template, "tag", "nightly")
+    assert why_unknown(connector) == "the template has no tag that is a version"
+    git(template, "tag", "0.1.0a1")
+    git(template, "tag", "0.1.0a2")
+    assert why_unknown(connector) == "the template has pre-releases alone, the newest is 0.1.0a2"
 
 
 def test_a_newer_release_is_named_and_the_recorded_one_compared(template: Path, connector: Path) -> None:

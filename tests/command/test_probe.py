@@ -79,10 +79,45 @@ def test_without_a_key_nothing_is_called_whole(behind_a_door: str) -> None:
     assert any("cannot tell" in finding["verdict"] for finding in table["findings"])
 
 
-def test_a_wrong_key_is_a_gap_of_its_channel(behind_a_door: str) -> None:
-    code, table, _ = run(behind_a_door, "--header", "X-API-Key: live_pat_wrong")
-    assert code == 1
-    assert {"CN301", "CN302"} <= absent(table)
+@pytest.mark.parametrize("header", ["X-API-Key: live_pat_wrong", "Authorization: Bearer live_pat_wrong"])
+def test_a_key_that_opens_nothing_is_two_and_said_to_be_refused(header: str, behind_a_door: str) -> None:
+    code, table, _ = run(behind_a_door, "--header", header)
+    assert code == 2
+    assert absent(table) == set()
+    said = {f["rule"]: f["sentence"] for f in table["findings"] if f["verdict"] == "cannot tell"}
+    assert {"CN101", "CN301", "CN302", "CN306", "CN501", "CN1401"} <= said.keys()
+    assert all(sentence.startswith("The given credential was refused in ") for sentence in said.values()), said
+
+
+def test_a_key_that_opens_one_channel_is_a_gap_of_the_other() -> None:
+    async def by_bearer_alone(request: Request) -> Response:
+        if request.headers.get("authorization") != f"Bearer {KEY}":
+            return Response("", status_code=401)
+        return Response("{}", media_type="application/json")
+
+    with served(page(by_bearer_alone)) as address:
+        _, table, _ = run(f"{address}/mcp", "--header", f"Authorization: Bearer {KEY}", "--time-limit", "5")
+    said = {f["rule"]: f["sentence"] for f in table["findings"]}
+    assert said["CN301"] == "The given key is refused in X-API-Key with 401."
+    assert said["CN302"] == "The key is accepted in Authorization: Bearer."
+
+
+def test_nobody_let_in_is_two_though_the_door_has_gaps() -> None:
+    async def closed(request: Request) -> Response:
+        return Response("", status_code=401)
+
+    with served(page(closed)) as address:
+        for given in ([], ["--header", "X-API-Key: live_pat_wrong"]):
+            code, table, _ = run(f"{address}/mcp", *given, "--time-limit", "5")
+            assert code == 2
+            assert "CN304" in absent(table)
+
+
+def test_headers_without_a_credential_are_said_to_hold_none(behind_a_door: str) -> None:
+    code, table, _ = run(behind_a_door, "--header", "X-Token: live_pat_wrong")
+    assert code == 2
+    said = {f["rule"]: f["sentence"] for f in table["findings"]}
+    assert said["CN101"].startswith("The given headers hold no credential in a channel that is tried")
 
 
 def test_an_open_server_of_poor_tools_is_told_what_lacks() -> None:

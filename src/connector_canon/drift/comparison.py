@@ -26,6 +26,8 @@ class Drift:
     added: tuple[str, ...]
     missing: tuple[str, ...]
     behind: bool
+    unknown: str | None = None
+    """Why the newest release is not known."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -59,9 +61,10 @@ def drift(path: Path, seconds: float = 60.0) -> Drift:
         target=str(path),
         source=recorded.source,
         version=recorded.version,
-        newest=newest,
+        newest=newest.tag,
         edited=tuple(sorted(map(str, edited))),
         added=tuple(sorted(map(str, ours - theirs))),
         missing=tuple(sorted(map(str, theirs - ours))),
-        behind=is_behind(recorded, newest),
+        behind=is_behind(recorded, newest.tag),
+        unknown=newest.reason,
     )

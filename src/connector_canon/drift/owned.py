@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 WORKFLOWS = ".github/workflows"
-OWNED_FILES = ("ruff.toml", "mypy.ini", "pytest.ini", ".importlinter")
+OWNED_FILES = ("ruff.toml", "mypy.ini", "pytest.ini", ".importlinter", "renovate.json")
+SHARED_FOLDERS = (".github", ".claude/rules")
+"""Folders in which a project has files of its own beside those that are rendered."""
+UPDATE = ".github/template-update.sh"
 LEFT_OVER = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"})
 
 
@@ -22,8 +25,16 @@ class Ownership:
         """Read it off a fresh rendering. Beside the canon, a server that adopted it has files of its own."""
         folders = {PurePosixPath(path.relative_to(rendering).as_posix()) for path in rendering.glob("**/canon")}
         if adopted:
-            return cls(frozenset(), frozenset(folders))
-        return cls(frozenset(map(PurePosixPath, OWNED_FILES)), frozenset({*folders, PurePosixPath(WORKFLOWS)}))
+            # Its workflow may have moved to the root of a larger repository, where the template knows of none.
+            return cls(frozenset({PurePosixPath(UPDATE)}), frozenset(folders))
+        beside = {
+            PurePosixPath(path.relative_to(rendering).as_posix())
+            for folder in SHARED_FOLDERS
+            for path in (rendering / folder).rglob("*")
+        }
+        return cls(
+            frozenset({*map(PurePosixPath, OWNED_FILES), *beside}), frozenset({*folders, PurePosixPath(WORKFLOWS)})
+        )
 
     def files_in(self, folder: Path) -> set[PurePosixPath]:
         """Return the template's files in a folder, relative to it."""

@@ -66,8 +66,16 @@ def render_again(folder: Path, destination: Path, recorded: Recorded) -> None:
         raise CannotLook(f"{recorded.source} at {recorded.version} cannot be had: {_first_line(fault)}.") from None
 
 
-def newest_version(recorded: Recorded, seconds: float) -> str | None:
-    """Return the newest released tag of the template, None when it cannot be asked or has none."""
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """The newest released tag of the template, or why there is none to compare with."""
+
+    tag: str | None
+    reason: str | None = None
+
+
+def newest_version(recorded: Recorded, seconds: float) -> Newest:
+    """Ask the template for its tags; pre-releases and tags that are no versions are passed over."""
     address = recorded.source
     for short, long in SHORTCUTS:
         if address.startswith(short):
@@ -83,10 +91,15 @@ def newest_version(recorded: Recorded, seconds: float) -> str | None:
             env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
         ).stdout
     except (OSError, subprocess.SubprocessError):
-        return None
+        return Newest(None, "the template was not reached")
     tags = [line.rpartition("refs/tags/")[2] for line in listed.splitlines()]
-    released = [(v, tag) for tag in tags if (v := version_of(tag)) is not None and not v.is_prerelease]
-    return max(released)[1] if released else None
+    versions = [(v, tag) for tag in tags if (v := version_of(tag)) is not None]
+    released = [(v, tag) for v, tag in versions if not v.is_prerelease]
+    if released:
+        return Newest(max(released)[1])
+    if versions:
+        return Newest(None, f"the template has pre-releases alone, the newest is {max(versions)[1]}")
+    return Newest(None, "the template has no tag that is a version" if tags else "the template has no tag")
 
 
 def version_of(reference: str) -> Version | None:

@@ -16,8 +16,8 @@ def as_text(drift: Drift) -> str:
     lines += [f"missing here  {name}" for name in drift.missing]
     if drift.behind:
         lines.append(f"behind        {drift.version} is recorded, {drift.newest} is released; run copier update")
-    if drift.newest is None:
-        lines.append("cannot tell   whether a newer release exists: the template has no tag, or was not reached")
+    if drift.unknown is not None:
+        lines.append(f"cannot tell   whether a newer release exists: {drift.unknown}")
     standing = f"drift: {', '.join(drift.kinds)}" if drift.kinds else "in step"
     return "\n".join([*lines, f"{drift.target} against {drift.source} at {drift.version}: {standing}."])
 

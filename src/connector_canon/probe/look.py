@@ -36,7 +36,7 @@ def probe(
         server=f"{seen.name} ({', '.join(t.version for t in visit.talks.values())})" if seen is not None else "unseen",
         findings=tuple(Finding(rule.code, rule.look(visit)) for rule in PROBE_RULES),
         tools=tuple(SeenTool(tool.name, where) for tool in seen.tools) if seen is not None else (),
-        examined=seen is not None,
+        examined=visit.let_in,
         notes=tuple(f"{ERAS[mode]}: {reason}" for mode, reason in visit.failures.items()),
     )
 
@@ -50,7 +50,7 @@ async def _visit(
     call_read_only: bool,
 ) -> Visit:
     with marked() as environment:
-        visit = Visit(url or " ".join(command), over_stdio=url is None)
+        visit = Visit(url or " ".join(command), over_stdio=url is None, with_headers=bool(headers))
         if url is not None:
             with anyio.move_on_after(seconds * 2) as waited:
                 visit.door = await examine_door(url, headers, seconds)

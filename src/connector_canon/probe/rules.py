@@ -24,6 +24,11 @@ from connector_canon.rules.shared import CODES, codes_in, mentions, share
 MOST_CHARACTERS = 50_000
 HINTS = ("read_only_hint", "destructive_hint", "idempotent_hint", "open_world_hint")
 UNSEEN = cannot_tell("Nobody was let in; give a credential with --header 'X-API-Key: …'.")
+NOT_GIVEN = cannot_tell("No credential was given; give one with --header 'X-API-Key: …'.")
+REFUSED = cannot_tell("The given credential was refused in both channels; give one that the server knows.")
+NO_CREDENTIAL = cannot_tell(
+    "The given headers hold no credential in a channel that is tried; give one with --header 'X-API-Key: …'."
+)
 
 Look = Callable[[Visit], Answer]
 
@@ -32,9 +37,22 @@ def _talking(look: Callable[[Talk, Visit], Answer]) -> Look:
     """Make a look at what was talked about; without a talk it cannot tell."""
 
     def wrapped(visit: Visit) -> Answer:
-        return UNSEEN if visit.talk is None else look(visit.talk, visit)
+        return _unseen(visit) if visit.talk is None else look(visit.talk, visit)
 
     return wrapped
+
+
+def _unseen(visit: Visit) -> Answer:
+    """Say why nobody was let in."""
+    if visit.door is not None and visit.door.refuses_what_was_given:
+        return REFUSED
+    if visit.door is not None and visit.door.opened:
+        return cannot_tell(
+            f"Nobody was let in by the given header, but its credential opens {visit.door.opened[0]}; send it there."
+        )
+    if visit.with_headers and visit.door is not None and visit.door.by_key is None:
+        return NO_CREDENTIAL
+    return UNSEEN
 
 
 def _instructed(look: Callable[[str, Talk, Visit], Answer]) -> Look:
@@ -137,7 +155,12 @@ def _channel(pick: Callable[[Door], HttpAnswer | None], name: str) -> Look:
             return absent(f"Anybody may come in; ask for a key in {name}.")
         answer = pick(door)
         if answer is None:
-            return cannot_tell("No credential was given; give one with --header 'X-API-Key: …'.")
+            return NOT_GIVEN
+        if door.refuses_what_was_given:
+            return cannot_tell(
+                f"The given credential was refused in {name} with {answer.status}, and in the other channel too; "
+                "give one that the server knows."
+            )
         if answer.status == 200:
             return present(f"The key is accepted in {name}.")
         return absent(f"The given key is refused in {name} with {answer.status}.")
@@ -166,7 +189,9 @@ def refuses_conflict(door: Door) -> Answer:
     if door.is_open:
         return absent("Anybody may come in, whatever is sent.")
     if door.conflicting is None:
-        return cannot_tell("No credential was given; give one with --header 'X-API-Key: …'.")
+        return NOT_GIVEN
+    if door.refuses_what_was_given and door.conflicting.status != 400:
+        return REFUSED
     if door.conflicting.status == 400:
         return present("Two credentials that disagree are refused with 400.")
     return absent(f"Two credentials that disagree are answered with {door.conflicting.status}, not 400.")
@@ -176,6 +201,8 @@ def nothing_in_the_query(door: Door) -> Answer:
     """Look whether a credential in the address opens the door."""
     if door.is_open:
         return not_applicable("Anybody may come in.")
+    if door.refuses_what_was_given:
+        return REFUSED
     if door.in_query is None:
         return cannot_tell("Tried only with a given key and on this machine: an address lands in logs on its way.")
     if door.in_query.status == 200:
@@ -388,7 +415,7 @@ def _families_and_gaps(name: str, body: Mapping[str, Any]) -> Answer:
 def both_eras(visit: Visit) -> Answer:
     """Look whether old and new clients can talk with the server."""
     if not visit.talks:
-        return UNSEEN
+        return _unseen(visit)
     if visit.failures:
         mode, reason = next(iter(visit.failures.items()))
         return absent(f"Clients of {ERAS[mode]} cannot talk with it: {reason}")

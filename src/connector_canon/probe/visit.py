@@ -47,6 +47,17 @@ class Door:
         """Whether anybody may come in."""
         return self.without.status == 200
 
+    @property
+    def opened(self) -> list[str]:
+        """The channels in which the given credential is accepted."""
+        tried = {"X-API-Key": self.by_key, "Authorization: Bearer": self.by_bearer}
+        return [name for name, answer in tried.items() if answer is not None and answer.status == 200]
+
+    @property
+    def refuses_what_was_given(self) -> bool:
+        """Whether a credential was given and opens neither channel, so that it says nothing about the server."""
+        return self.by_key is not None and not self.is_open and not self.opened
+
 
 @dataclass(slots=True)
 class Talk:
@@ -70,6 +81,14 @@ class Visit:
     failures: dict[str, str] = field(default_factory=dict)
     polluting_lines: list[str] = field(default_factory=list)
     over_stdio: bool = False
+    with_headers: bool = False
+
+    @property
+    def let_in(self) -> bool:
+        """Whether anybody came in, by talking or by the given credential at the door."""
+        if self.door is None:
+            return self.talk is not None
+        return not self.door.refuses_what_was_given and (self.talk is not None or bool(self.door.opened))
 
     @property
     def talk(self) -> Talk | None:

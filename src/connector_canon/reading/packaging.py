@@ -98,12 +98,21 @@ def resolved_major(project: Project, name: str) -> int | None:
     for dependency in dependencies(project):
         if dependency.requirement.name.lower() == name:
             bounds = [
-                major(s.version) - ((s.operator == "<" and s.version.split(".", 1)[-1].strip("0.") == "") or 0)
+                newest_major(s.operator, s.version)
                 for s in dependency.requirement.specifier
-                if s.operator in {"==", "~=", "<", "<="}
+                if s.operator in {"==", "===", "~=", "<", "<="}
             ]
             return min(bounds) if bounds else None
     return None
+
+
+def newest_major(operator: str, version: str) -> int:
+    """Return the newest major version that one bound lets in: `<5` and `<5.0` end with 4, `<5.1` with 5."""
+    try:
+        bound = Version(version)
+    except InvalidVersion:
+        return major(version)
+    return bound.major - (operator == "<" and not any(bound.release[1:]))
 
 
 def requires(project: Project, name: str) -> bool:

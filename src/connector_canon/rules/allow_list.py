@@ -38,11 +38,11 @@ def exports(connector: Connector) -> list[Place]:
 
 
 def framework_spans(connector: Connector) -> str | None:
-    """Say which framework version opens spans of its own, None when the installed one does not."""
+    """Say that the installed framework opens spans of its own, None when it does not."""
     name, major = connector.framework
     if major is None:
-        return f"{name} has no upper bound, so the newest is installed"
-    return f"{name} {major}" if major >= FIRST_WITH_SPANS[name] else None
+        return f"{name} has no upper bound, so the newest is installed, and it opens spans of its own"
+    return f"{name} {major} opens spans of its own" if major >= FIRST_WITH_SPANS[name] else None
 
 
 def _nothing_leaves(connector: Connector) -> Answer | None:
@@ -70,7 +70,7 @@ def one_gate(connector: Connector) -> Answer:
         return present(f"{name} decides which attributes leave.", gate)
     where = exports(connector)[:3] or [connector.server.place]
     reason = framework_spans(connector)
-    tail = f" {reason} and opens spans of its own." if reason and not exports(connector) else ""
+    tail = f" {reason}." if reason and not exports(connector) else ""
     return absent(f"Let every attribute set pass one function that keeps only listed keys.{tail}", *where)
 
 
@@ -200,7 +200,7 @@ def messages_stay(connector: Connector) -> Answer:
     reason = framework_spans(connector)
     if reason is not None and not _switched_off(connector):
         return absent(
-            f"{reason}, which puts exception texts on spans of its own; turn them off "
+            f"{reason} and puts exception texts on them; turn them off "
             "(fastmcp.settings.telemetry_mode = 'off') and open your own.",
             connector.server.place,
         )

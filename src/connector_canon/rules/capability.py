@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from connector_canon.findings import Answer, Place, absent, not_applicable, present
 from connector_canon.reading.connector import Connector
+from connector_canon.reading.contracts import Contracts
 from connector_canon.reading.modules import Function, Module
 from connector_canon.reading.project import last_name
 from connector_canon.rules.rule import Family, Rule
@@ -123,11 +124,9 @@ def has_contract(connector: Connector) -> Answer:
     """Look for one suite that every provider passes."""
     found = [d for d in definitions(connector) if len(d.implementations) >= 2]
     for definition in found:
-        names = [name for name, _ in definition.implementations]
-        for module in connector.project.tests("parametrize", "params", "contract", "Contract", "kontrakt"):
-            tested = [n for n in names if module.mentions(n)]
-            if len(tested) >= 2 or (module.mentions(definition.name) and module.mentions("params=", "parametrize")):
-                return present("One suite examines every provider.", Place(module.shown))
+        suite = Contracts(connector.project, {name for name, _ in definition.implementations}).place()
+        if suite is not None:
+            return present("One suite examines every provider.", suite)
     return absent("Run one contract suite over every provider.", found[0].place if found else connector.server.place)
 
 
