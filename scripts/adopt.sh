@@ -26,6 +26,8 @@ copier_command() {
 # Nothing but what the adoption has made: the work tree was clean, and `git clean` would take empty folders as well.
 undo() {
     git reset --quiet --hard "$before"
+    # The inner shell expands what stands in single quotes.
+    # shellcheck disable=SC2016
     git ls-files --others --exclude-standard -z | xargs -0 sh -c '
         for made; do
             rm -f -- "$made"

@@ -64,6 +64,8 @@ read_arguments() {
 # Nothing but what the update has made: the work tree was clean, and `git clean` would take empty folders as well.
 undo() {
     git reset --quiet --hard
+    # The inner shell expands what stands in single quotes.
+    # shellcheck disable=SC2016
     git ls-files --others --exclude-standard -z | xargs -0 sh -c '
         for made; do
             rm -f -- "$made"

@@ -79,3 +79,16 @@ def test_an_edit_of_the_templates_own_file_is_drift(rendered: Path, tmp_path: Pa
     owned.write_text(owned.read_text(encoding="utf-8") + "\nEDITED = True\n", encoding="utf-8")
     code, table = look("drift", str(project))
     assert (code, table["edited"]) == (1, ["src/eu_digital_acts/canon/boundary.py"])
+
+
+def test_without_its_contract_suite_the_other_tests_are_none(rendered: Path, tmp_path: Path) -> None:
+    project = tmp_path / "connector"
+    shutil.copytree(rendered, project)
+
+    def found() -> tuple[str, str]:
+        (finding,) = (f for f in look("review", str(project))[1]["findings"] if f["rule"] == "CN803")
+        return finding["verdict"], finding["places"][0]["path"]
+
+    assert found() == ("present", "tests/test_acts_contract.py")
+    (project / "tests" / "test_acts_contract.py").unlink()
+    assert found() == ("absent", "src/eu_digital_acts/acts/definition.py")
