@@ -77,29 +77,27 @@ async def said(answer: Awaitable[Any]) -> str:
         return f"{error} {error.error.data}"
 
 
-@pytest.mark.parametrize("failure", FAILURES)
-async def test_no_component_beside_the_tools_takes_a_text_along(
-    subject: Subject, failure: str, local_log: Callable[[], str]
-) -> None:
+async def test_no_component_beside_the_tools_takes_a_text_along(subject: Subject, local_log: Callable[[], str]) -> None:
     mcp = subject.build()
+    # What these two hand over is a result, which may hold what it likes.
+    failures = {name: fail for name, fail in FAILURES.items() if name not in ("wrong type", "nothing")}
+    failing: list[Callable[[], Any]] = []
 
     @mcp.resource("secret://{name}")
     async def resource(name: str) -> Any:
-        return await awaited(FAILURES[failure]())
+        return await awaited(failing[-1]())
 
     @mcp.prompt
     async def prompt() -> Any:
-        return await awaited(FAILURES[failure]())
+        return await awaited(failing[-1]())
 
     async with Client(mcp) as client:
-        seen = [
-            await said(client.read_resource(f"nowhere://{SECRET}")),
-            await said(client.get_prompt(SECRET)),
-        ]
-        # What these two hand over is a result, which may hold what it likes.
-        if failure not in ("wrong type", "nothing"):
-            seen += [await said(client.read_resource("secret://x")), await said(client.get_prompt("prompt"))]
-    assert SECRET not in "\n".join(seen)
+        for asked in (client.read_resource(f"nowhere://{SECRET}"), client.get_prompt(SECRET)):
+            assert SECRET not in await said(asked)
+        for name, fail in failures.items():
+            failing.append(fail)
+            for asked in (client.read_resource("secret://x"), client.get_prompt("prompt")):
+                assert SECRET not in await said(asked), f"{name}: the client reads the planted secret."
     assert SECRET not in local_log()
 
 

@@ -41,8 +41,8 @@ def chain(error: BaseException | None) -> list[str]:
     lines: list[str] = []
     while error is not None and len(lines) < LONGEST_CHAIN:
         frames = [
-            f"{frame.name} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})"
-            for frame in traceback.extract_tb(error.__traceback__)
+            f"{frame.f_code.co_name} ({frame.f_code.co_filename.rsplit('/', 1)[-1]}:{line})"
+            for frame, line in traceback.walk_tb(error.__traceback__)
         ]
         lines.append(f"  {type(error).__name__}: {' > '.join(frames[-6:]) or 'nowhere'}")
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
