@@ -27,4 +27,5 @@ def served(app: ASGIApp) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         server.should_exit = server.force_exit = True
-        thread.join(5)
+        thread.join(30)
+        assert not thread.is_alive(), "The server goes on after its test, and takes the processor from all others."

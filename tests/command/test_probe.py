@@ -242,7 +242,8 @@ async def endless(request: Request) -> Response:
     from starlette.responses import StreamingResponse
 
     async def forever() -> Any:
-        while True:
+        # For as long as somebody listens: writing to nobody never waits, so the server could not end.
+        while not await request.is_disconnected():
             yield b"x" * 65536
 
     return StreamingResponse(forever(), media_type="text/html")
