@@ -47,6 +47,11 @@ def end(process: Process) -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
+def is_spent(process: Process) -> bool:
+    """Return whether a process has been read to its end, so that it serves no second time."""
+    return process.stdout is None or process.stdout.closed
+
+
 STARTS: Final[dict[str, Callable[[Subject, Path], Process]]] = {
     "server": lambda subject, folder: start(subject, folder, stderr=subprocess.DEVNULL, LOG_LEVEL="DEBUG"),
     "wrong setting": lambda subject, folder: start(subject, folder, AUDIT_FSYNC="CANARY-7f3a"),

@@ -2,14 +2,13 @@
 
 import gc
 import json
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import jsonschema
 import pytest
 
-from .processes import STARTS, Process
+from .processes import STARTS, Process, is_spent
 from .subject import logs
 
 
@@ -60,8 +59,7 @@ def process(
     """Return a process of the tests over stdio. All start with the first test: one core has nothing else to do."""
 
     def running(name: str) -> Process:
-        # One that a test has read to its end serves no second time.
-        if name not in started or (started[name].stdout or sys.stdout).closed:
+        if name not in started or is_spent(started[name]):
             subject, folder = request.getfixturevalue("subject"), tmp_path_factory.mktemp("process")
             (folder / "file").write_text("not a folder", encoding="utf-8")
             started[name] = STARTS[name](subject, folder)

@@ -18,6 +18,10 @@ class AuditUnavailable(Exception):
     """The line cannot be written, so the call must be refused."""
 
 
+class AuditBusy(AuditUnavailable):
+    """The line was not written, because others were writing for longer than was waited for."""
+
+
 def arguments_digest(arguments: Mapping[str, Any]) -> str:
     """Return the SHA-256, in hex, of arguments as JSON with sorted keys."""
     text = json.dumps(arguments, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=str)
@@ -62,7 +66,7 @@ class AuditLog:
 
         Raises:
             AuditUnavailable: it was not written.
-            LockHeldError: it was not, because others were writing for longer than `seconds`.
+            AuditBusy: others were writing for longer than `seconds`.
         """
         line = _line(call)
         try:
@@ -80,7 +84,7 @@ class AuditLog:
                 finally:
                     os.close(descriptor)
         except LockHeldError:
-            raise
+            raise AuditBusy from None
         except OSError:
             raise AuditUnavailable from None
 

@@ -33,12 +33,11 @@ from mcp_types import (
 from pydantic import ValidationError as PydanticValidationError
 from pydantic_core import to_json
 
-from .audit import AuditLog, AuditUnavailable, arguments_digest
+from .audit import AuditBusy, AuditLog, AuditUnavailable, arguments_digest
 from .callers import current_caller
 from .calls import CANCELLED, UNKNOWN_TOOL, CallRecord
 from .errors import Code, ConnectorError, Reason
 from .identity import Caller
-from .locks import LockHeldError
 from .logs import log
 from .paging import RESULT_LIMIT
 from .results import Answer, Status, failure
@@ -168,7 +167,7 @@ class Boundary(Middleware):
         try:
             await self._append(record)
             written = True
-        except (AuditUnavailable, LockHeldError):
+        except AuditUnavailable:
             log.error("The audit line of call %s could not be written; the call is refused.", call.call_id)
             record = replace(record, status=str(Status.FAILED), code=Code.UPSTREAM_UNAVAILABLE)
             written = False
@@ -180,7 +179,7 @@ class Boundary(Middleware):
         """Write the audit line; wait for others who are writing beside the loop, so that all else goes on."""
         try:
             self._audit.append(record, seconds=0)
-        except LockHeldError:
+        except AuditBusy:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self._audit.append, record)
 

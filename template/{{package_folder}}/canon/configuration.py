@@ -8,13 +8,13 @@ import platformdirs
 from pydantic import AfterValidator, AnyHttpUrl, BeforeValidator, Field, SecretStr, TypeAdapter, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from .credential import header_value
 from .text import one_line
 
 HOST: Final = re.compile(r"([*][.])?[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?|\[[0-9A-Fa-f:.]+\](:[0-9]+)?")
 """What a `Host` header can hold. A single star would admit every page that a browser shows."""
-
-
 POSTGRES: Final = ("postgresql://", "postgres://")
+"""How the address of a PostgreSQL server begins."""
 
 
 class ConfigurationError(Exception):
@@ -45,9 +45,15 @@ def _pairs(value: object) -> object:
     return {name.strip(): text.strip() for name, _, text in parts}
 
 
+def _in_a_header(token: SecretStr | None) -> SecretStr | None:
+    value = header_value(token.get_secret_value()) if token else None
+    return None if value is None else SecretStr(value)
+
+
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)]
 Hosts = Annotated[Names, AfterValidator(_hosts)]
+Credential = Annotated[SecretStr | None, AfterValidator(_in_a_header)]
 Pairs = Annotated[dict[str, SecretStr], NoDecode, BeforeValidator(_pairs)]
 
 
@@ -61,7 +67,7 @@ class ConnectorSettings(BaseSettings):
     slug: ClassVar[str] = "connector"
 
     base_url: HttpUrl | None = None
-    upstream_token: SecretStr | None = None
+    upstream_token: Credential = None
     database: str | None = None
     api_keys_file: Path | None = None
     owner: str | None = None

@@ -13,9 +13,8 @@ from typing import Final
 import anyio.to_thread
 from opentelemetry.sdk.environment_variables import OTEL_SDK_DISABLED
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
-from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import NoOpTracer, SpanContext, SpanKind, Status, StatusCode, TraceFlags
 from opentelemetry.util.types import AttributeValue
@@ -161,8 +160,6 @@ class Telemetry:
         with _own_settings_alone():
             self.provider: Final = TracerProvider(
                 resource=Resource({"service.name": service_name, "service.version": service_version}),
-                sampler=ALWAYS_ON,
-                span_limits=SpanLimits(max_attributes=32, max_events=0, max_links=0),
                 shutdown_on_exit=True,
             )
         self._processor: SpanProcessor | None = None

@@ -12,7 +12,6 @@ from fastmcp.server.auth.providers.jwt import JWTVerifier
 from .configuration import ConfigurationError
 
 KEYS_SECONDS: Final = 10.0
-OK: Final = 200
 
 
 class _ProviderKeys(httpx2.AsyncHTTPTransport):
@@ -24,7 +23,7 @@ class _ProviderKeys(httpx2.AsyncHTTPTransport):
         self.away = True
         response = await super().handle_async_request(request)
         with suppress(ValueError, KeyError, TypeError, RecursionError):
-            self.away = response.status_code != OK or not json.loads(await response.aread())["keys"]
+            self.away = not response.is_success or not json.loads(await response.aread())["keys"]
         return response
 
 
