@@ -1775,7 +1775,7 @@ BREAKAGES: Final = (
         "stdio and settings",
         own(
             "server",
-            """        version=version(settings.slug),
+            """        version=release,
         auth""",
             """        auth""",
         ),

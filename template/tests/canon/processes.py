@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from .subject import SOURCES, Subject
+from .subject import SOURCES, Subject, canon
 
 SECONDS: Final = 30
 Process = subprocess.Popen[str]
@@ -27,9 +27,9 @@ def environment(subject: Subject, folder: Path, **settings: str) -> dict[str, st
 
 
 def start(subject: Subject, folder: Path, *arguments: str, stderr: int = subprocess.PIPE, **settings: str) -> Process:
-    """Start the server's command."""
+    """Start Python with arguments and this server's settings."""
     return subprocess.Popen(
-        [sys.executable, "-m", subject.program, *arguments],
+        [sys.executable, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,
@@ -52,10 +52,39 @@ def is_spent(process: Process) -> bool:
     return process.stdout is None or process.stdout.closed
 
 
+PRINTING: Final = """
+import os, sys
+from importlib import import_module
+def settings():
+    print("noise", flush=True)
+    os.system("echo noise")
+    raise BrokenPipeError
+import_module(sys.argv[1]).run("connector", settings, settings, ["keys", "list"])
+"""
+"""A connector whose imports write to stdout, by themselves and through a child."""
+
+KEYS: Final = """
+import json, subprocess, sys
+def keys(*arguments):
+    command = [sys.executable, "-m", sys.argv[1], "keys", *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+minted, listed = keys("mint", "--org", "acme", "--user", "ann"), keys("list")
+keys("revoke", listed.split()[0])
+print(json.dumps([minted, listed, keys("list")]))
+"""
+"""The life of a key on the command line: what `mint` printed, and what `list` printed before and after `revoke`."""
+
+
 STARTS: Final[dict[str, Callable[[Subject, Path], Process]]] = {
-    "server": lambda subject, folder: start(subject, folder, stderr=subprocess.DEVNULL, LOG_LEVEL="DEBUG"),
-    "wrong setting": lambda subject, folder: start(subject, folder, AUDIT_FSYNC="CANARY-7f3a"),
-    "no key": lambda subject, folder: start(subject, folder, "serve", "--http", "--port", "0"),
-    "no audit folder": lambda subject, folder: start(subject, folder, AUDIT_DIR=str(folder / "file")),
+    "server": lambda subject, folder: start(
+        subject, folder, "-m", subject.program, stderr=subprocess.DEVNULL, LOG_LEVEL="DEBUG"
+    ),
+    "wrong setting": lambda subject, folder: start(subject, folder, "-m", subject.program, AUDIT_FSYNC="CANARY-7f3a"),
+    "no key": lambda subject, folder: start(subject, folder, "-m", subject.program, "serve", "--http", "--port", "0"),
+    "no audit folder": lambda subject, folder: start(
+        subject, folder, "-m", subject.program, AUDIT_DIR=str(folder / "file")
+    ),
+    "imports that print": lambda subject, folder: start(subject, folder, "-c", PRINTING, f"{canon.__name__}.cli"),
+    "keys": lambda subject, folder: start(subject, folder, "-c", KEYS, subject.program),
 }
 """Processes that a test waits for, each in an empty folder but for a file called `file`."""

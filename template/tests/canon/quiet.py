@@ -18,9 +18,13 @@ def the_log_of_a_running_server() -> None:
     logs.configure("WARNING")
 
 
+# Tests leave little garbage, and the collector looks through every library and every test for it.
+gc.set_threshold(200_000)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def what_is_loaded_stays() -> None:
-    """Keep the collector of garbage from looking through every library again and again."""
+    """Keep the collector of garbage from looking through what was imported."""
     gc.freeze()
 
 

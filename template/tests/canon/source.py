@@ -89,7 +89,8 @@ def is_ours(path: Path, folder: Path) -> bool:
 CONSTRUCTION = ("__init__", "__post_init__")
 
 
-def called(function: Function) -> set[str]:
+@cache
+def called(function: Function) -> frozenset[str]:
     """Return the names that a function calls."""
     names = set()
     for node in ast.walk(function):
@@ -99,7 +100,7 @@ def called(function: Function) -> set[str]:
                 names.add(target.attr)
             elif isinstance(target, ast.Name):
                 names.add(target.id)
-    return names
+    return frozenset(names)
 
 
 def codes_given(functions: Iterable[Function], source: Source) -> set[str]:

@@ -6,6 +6,7 @@ import json
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -20,47 +21,46 @@ from .source import Source
 from .subject import CODE, Subject, identity, keys, logs
 
 
-@pytest.fixture
-def local_log(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], str]]:
-    """The log as a running server writes it."""
-    level, written = logging.root.level, io.StringIO()
-    with monkeypatch.context() as patched:
+@contextmanager
+def local_log() -> Iterator[Callable[[], str]]:
+    """Write the log as a running server does, without pytest's handlers, which read the source of every frame."""
+    handlers, level, written = logging.root.handlers[:], logging.root.level, io.StringIO()
+    with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys, "stderr", written)
         logs.configure("DEBUG")
-    (ours,) = logging.root.handlers
-    yield written.getvalue
-    logging.root.removeHandler(ours)
-    logging.root.setLevel(level)
+    try:
+        yield written.getvalue
+    finally:
+        logging.root.handlers[:] = handlers
+        logging.root.setLevel(level)
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_no_failure_takes_its_text_along(
-    subject: Subject, era: Any, local_log: Callable[[], str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_failure_takes_its_text_along(subject: Subject, era: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DEPLOYMENT_TOKEN", SECRET)
     answering: list[Any] = [None]
-    with collector() as received:
+    with collector() as received, local_log() as log:
         mcp = subject.build(lambda: answering[0], otlp_endpoint=received.address, otlp_headers={"authorization": "x"})
         tools, resources = await mcp.list_tools(), await mcp.list_resources()
         async with Client(mcp, mode=era) as client:
             for failure, fail in FAILURES.items():
-                answering[0], seen = HostileProvider(fail), []
-                for tool in tools:
-                    arguments = {**some_arguments(tool.parameters), SECRET: SECRET}
-                    for given in (arguments, some_arguments(tool.parameters)):
-                        result = await client.call_tool(tool.name, given, raise_on_error=False)
-                        seen.append(everything(result))
-                seen.append(everything(await client.call_tool(SECRET, {SECRET: SECRET}, raise_on_error=False)))
+                answering[0] = HostileProvider(fail)
+                seen = [
+                    everything(await client.call_tool(tool.name, some_arguments(tool.parameters), raise_on_error=False))
+                    for tool in tools
+                ]
                 for resource in resources:
                     content = await client.read_resource(resource.uri)
                     seen.append(json.dumps([getattr(part, "text", "") for part in content]))
-                assert len(seen) > 3
-                for place, text in {
-                    "a result": "\n".join(seen),
-                    "the audit log": json.dumps(subject.audit_lines),
-                    "the log": local_log(),
-                }.items():
+                assert seen, "The server offers nothing: nothing was examined."
+                found = {"a result": "\n".join(seen), "the audit log": str(subject.audit_lines), "the log": log()}
+                for place, text in found.items():
                     assert SECRET not in text, f"{failure}: {place} holds the planted secret."
+            for name, known in [(SECRET, {}), *((tool.name, some_arguments(tool.parameters)) for tool in tools)]:
+                for given in ({**known, SECRET: SECRET}, dict.fromkeys(known, SECRET)):
+                    result = everything(await client.call_tool(name, given, raise_on_error=False))
+                    assert SECRET not in result, f"{name} repeats an argument."
+        assert SECRET not in str(subject.audit_lines) + log()
     assert len(received.spans) >= len(FAILURES), "Some failure exported no span, so it was not examined."
     assert SECRET not in received.raw.decode("latin-1"), "A span holds the planted secret."
 
@@ -77,7 +77,7 @@ async def said(answer: Awaitable[Any]) -> str:
         return f"{error} {error.error.data}"
 
 
-async def test_no_component_beside_the_tools_takes_a_text_along(subject: Subject, local_log: Callable[[], str]) -> None:
+async def test_no_component_beside_the_tools_takes_a_text_along(subject: Subject) -> None:
     mcp = subject.build()
     # What these two hand over is a result, which may hold what it likes.
     failures = {name: fail for name, fail in FAILURES.items() if name not in ("wrong type", "nothing")}
@@ -91,58 +91,63 @@ async def test_no_component_beside_the_tools_takes_a_text_along(subject: Subject
     async def prompt() -> Any:
         return await awaited(failing[-1]())
 
-    async with Client(mcp) as client:
-        for asked in (client.read_resource(f"nowhere://{SECRET}"), client.get_prompt(SECRET)):
-            assert SECRET not in await said(asked)
-        for name, fail in failures.items():
-            failing.append(fail)
-            for asked in (client.read_resource("secret://x"), client.get_prompt("prompt")):
-                assert SECRET not in await said(asked), f"{name}: the client reads the planted secret."
-    assert SECRET not in local_log()
+    with local_log() as log:
+        async with Client(mcp) as client:
+            for asked in (client.read_resource(f"nowhere://{SECRET}"), client.get_prompt(SECRET)):
+                assert SECRET not in await said(asked)
+            for name, fail in failures.items():
+                failing.append(fail)
+                for asked in (client.read_resource("secret://x"), client.get_prompt("prompt")):
+                    assert SECRET not in await said(asked), f"{name}: the client reads the planted secret."
+        assert SECRET not in log()
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_what_fails_outside_of_a_tool_takes_no_text_along(
-    subject: Subject, era: Any, local_log: Callable[[], str]
-) -> None:
+async def test_what_fails_outside_of_a_tool_takes_no_text_along(subject: Subject, era: Any) -> None:
     mcp = subject.build()
     mcp.add_middleware(Failing())
-    async with Client(mcp, mode=era) as client:
-        with pytest.raises(MCPError) as failed:
-            await client.list_tools()
-    assert SECRET not in str(failed.value)
-    assert "RuntimeError" in local_log()
-    assert SECRET not in local_log()
+    with local_log() as log:
+        async with Client(mcp, mode=era) as client:
+            with pytest.raises(MCPError) as failed:
+                await client.list_tools()
+        assert SECRET not in str(failed.value)
+        assert "RuntimeError" in log()
+        assert SECRET not in log()
 
 
-async def test_no_http_body_says_more_than_it_must(subject: Subject, local_log: Callable[[], str]) -> None:
+async def test_no_http_body_says_more_than_it_must(subject: Subject) -> None:
     key = keys.KeyFile(subject.keys_file).mint(subject.command, identity.Caller("org", "user"))
     provider = HostileProvider(FAILURES["exception"])
-    async with served(subject.build(lambda: provider)) as client:
-        name = (await subject.build().list_tools())[0].name
-        bodies = []
-        for headers in ({"x-api-key": SECRET}, {"authorization": f"Bearer {SECRET}"}, {"x-api-key": key}):
-            for content in (
-                message("tools/call", name=name, arguments={"query": SECRET}),
-                message("tools/call", name={"wrong": SECRET}, arguments=SECRET),
-                message(SECRET, value=SECRET),
-            ):
-                response = await client.post("/mcp", json=content, headers={**headers, "cookie": f"session={SECRET}"})
-                bodies.append(response.text + str(response.headers))
-        bodies.append((await client.get(f"/{SECRET}?token={SECRET}")).text)
+    mcp = subject.build(lambda: provider)
+    name = (await mcp.list_tools())[0].name
+    with local_log() as log:
+        async with served(mcp) as client:
+            bodies = []
+            for headers in ({"x-api-key": SECRET}, {"authorization": f"Bearer {SECRET}"}, {"x-api-key": key}):
+                for content in (
+                    message("tools/call", name=name, arguments={"query": SECRET}),
+                    message("tools/call", name={"wrong": SECRET}, arguments=SECRET),
+                    message(SECRET, value=SECRET),
+                ):
+                    response = await client.post(
+                        "/mcp", json=content, headers={**headers, "cookie": f"session={SECRET}"}
+                    )
+                    bodies.append(response.text + str(response.headers))
+            bodies.append((await client.get(f"/{SECRET}?token={SECRET}")).text)
     assert len(bodies) == 10
     assert SECRET not in "\n".join(bodies)
-    assert SECRET not in local_log()
-    assert key not in local_log() + json.dumps(subject.audit_lines)
+    assert SECRET not in log()
+    assert key not in log() + str(subject.audit_lines)
 
 
-def test_the_log_names_the_place_and_not_the_text(local_log: Callable[[], str]) -> None:
-    try:
-        FAILURES["chain"]()
-    except RuntimeError:
-        logs.log.error("A call failed.", exc_info=True)
-        logging.getLogger("some.library").error("%s", SECRET, exc_info=True)
-    text = local_log()
+def test_the_log_names_the_place_and_not_the_text() -> None:
+    with local_log() as log:
+        try:
+            FAILURES["chain"]()
+        except RuntimeError:
+            logs.log.error("A call failed.", exc_info=True)
+            logging.getLogger("some.library").error("%s", SECRET, exc_info=True)
+        text = log()
     assert "RuntimeError: " in text
     assert "KeyError: " in text
     assert "hostile.py" in text

@@ -1,16 +1,13 @@
 """Over stdio: JSON-RPC from the first byte, and a wrong setting is one sentence."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from .clients import initialize, message
-from .processes import SECONDS, Process, end, environment, start
-from .subject import Subject, canon, configuration, keys
+from .processes import Process, end
+from .subject import Subject, configuration
 
 
 async def test_stdout_is_json_rpc_from_the_first_byte(subject: Subject, process: Callable[[str], Process]) -> None:
@@ -86,27 +83,9 @@ def test_http_without_a_key_never_opens_the_port(process: Callable[[str], Proces
     assert "keys mint" in said[-1]
 
 
-PRINTING = """
-import os
-from {canon} import cli
-def settings():
-    print("noise", flush=True)
-    os.system("echo noise")
-    raise BrokenPipeError
-cli.run("connector", settings, settings, ["keys", "list"])
-"""
-
-
-def test_what_an_import_prints_stays_off_the_wire(subject: Subject, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PRINTING.format(canon=canon.__name__)],
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        env=environment(subject, tmp_path),
-        check=False,
-    )
-    assert (done.stdout, done.stderr.split()) == ("", ["noise", "noise"])
+def test_what_an_import_prints_stays_off_the_wire(process: Callable[[str], Process]) -> None:
+    _, out, err = end(process("imports that print"))
+    assert (out, err.split()) == ("", ["noise", "noise"])
 
 
 def test_an_audit_folder_that_cannot_be_made_stops_the_start(process: Callable[[str], Process]) -> None:
@@ -115,13 +94,11 @@ def test_an_audit_folder_that_cannot_be_made_stops_the_start(process: Callable[[
     assert "AUDIT_DIR" in err
 
 
-def test_a_key_is_shown_once_and_can_be_revoked(subject: Subject, tmp_path: Path) -> None:
-    code, out, _ = end(start(subject, tmp_path, "keys", "mint", "--org", "acme", "--user", "ann"))
+def test_a_key_is_shown_once_and_can_be_revoked(subject: Subject, process: Callable[[str], Process]) -> None:
+    code, out, _ = end(process("keys"))
     assert code == 0
-    key = out.strip()
-    assert key.startswith(f"{subject.command}_pat_")
-    code, out, _ = end(start(subject, tmp_path, "keys", "list"))
-    assert "acme  ann" in out
-    assert key not in out
-    assert end(start(subject, tmp_path, "keys", "revoke", out.split()[0]))[0] == 0
-    assert keys.KeyFile(tmp_path / "keys.json").all() == ()
+    minted, listed, left = json.loads(out)
+    assert minted.startswith(f"{subject.command}_pat_")
+    assert "acme  ann" in listed
+    assert minted.strip() not in listed
+    assert left == ""

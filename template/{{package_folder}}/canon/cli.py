@@ -1,6 +1,7 @@
 """The command line of a connector. It speaks MCP over stdio unless it is told otherwise."""
 
 import argparse
+import gc
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Sequence
@@ -185,7 +186,11 @@ class _Commands(Generic[Settings]):
         return 0
 
     def _imported(self, settings: Settings) -> Connector[Settings]:
+        # The libraries make no garbage, and are there until the end: nothing is gained by looking through them.
+        gc.disable()
         connector = self._connector()
+        gc.freeze()
+        gc.enable()
         from .logs import configure
 
         # After the imports, since libraries set their own handlers while they are imported.
