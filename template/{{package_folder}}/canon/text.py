@@ -8,5 +8,8 @@ MESSAGE_LIMIT: Final = 300
 
 def one_line(text: str, limit: int = MESSAGE_LIMIT) -> str:
     """Return `text` as one printable line of at most `limit` characters."""
-    line = " ".join("".join(character if character.isprintable() else " " for character in text).split())
+    # Most text is printable, and a look at the whole of it is quick.
+    if not text.isprintable():
+        text = "".join(character if character.isprintable() else " " for character in text)
+    line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
