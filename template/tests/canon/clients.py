@@ -1,7 +1,7 @@
 """Ways to reach a server in a test: in memory in both protocol eras, and over HTTP through the whole application."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, Literal
 
@@ -43,10 +43,12 @@ def some_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def served(mcp: FastMCP, *public_hosts: str) -> AsyncIterator[httpx2.AsyncClient]:
+async def served(
+    mcp: FastMCP, *public_hosts: str, variable: Callable[[str], str] = str.upper
+) -> AsyncIterator[httpx2.AsyncClient]:
     """Serve over HTTP on a free port of this machine and yield a client of it."""
     opened = http.listen("127.0.0.1", 0)
-    server = http.server_for(http.http_app(mcp, public_hosts))
+    server = http.server_for(http.http_app(mcp, public_hosts, variable))
     server.config.load()
     server.lifespan = server.config.lifespan_class(server.config)
     # Without uvicorn's own loop, which looks for the end of the world ten times a second.

@@ -268,6 +268,14 @@ async def test_only_hosts_that_are_named_are_served(
     assert response.status_code == status
 
 
+async def test_the_log_names_the_setting_that_would_admit_a_host(
+    subject: Subject, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with served(subject.build(), variable=subject.settings.variable) as connected:
+        await connected.get("/health", headers={"host": "rebound.example"})
+    assert f"rebound.example: {subject.settings.variable('public_hosts')} " in caplog.text
+
+
 async def test_any_replica_answers_any_request(subject: Subject, key: str) -> None:
     headers = {"x-api-key": key}
     async with served(subject.build()) as first, served(subject.build()) as second:

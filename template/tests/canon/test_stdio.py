@@ -29,10 +29,10 @@ async def test_stdout_is_json_rpc_from_the_first_byte(subject: Subject, process:
     assert all(answer["jsonrpc"] == "2.0" for answer in answers)
 
 
-def test_a_wrong_setting_is_one_sentence(process: Callable[[str], Process]) -> None:
+def test_a_wrong_setting_is_one_sentence(subject: Subject, process: Callable[[str], Process]) -> None:
     code, out, err = end(process("wrong setting"))
     assert (code, out) == (2, "")
-    assert "AUDIT_FSYNC" in err
+    assert subject.settings.variable("audit_fsync") in err
     assert len(err.strip().splitlines()) == 1
     assert "CANARY" not in err
 
@@ -88,10 +88,12 @@ def test_what_an_import_prints_stays_off_the_wire(process: Callable[[str], Proce
     assert (out, err.split()) == ("", ["noise", "noise"])
 
 
-def test_an_audit_folder_that_cannot_be_made_stops_the_start(process: Callable[[str], Process]) -> None:
+def test_an_audit_folder_that_cannot_be_made_stops_the_start(
+    subject: Subject, process: Callable[[str], Process]
+) -> None:
     code, out, err = end(process("no audit folder"))
     assert (code, out) == (2, "")
-    assert "AUDIT_DIR" in err
+    assert f"set {subject.settings.variable('audit_dir')} to another one" in err
 
 
 def test_a_key_is_shown_once_and_can_be_revoked(subject: Subject, process: Callable[[str], Process]) -> None:

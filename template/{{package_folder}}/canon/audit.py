@@ -40,18 +40,14 @@ class AuditLog:
         """Make the folder, and make sure that lines can be written to it.
 
         Raises:
-            ConfigurationError: they cannot.
+            AuditUnavailable: they cannot.
         """
+        self.check()
         try:
-            self.check()
             with locked(self._lock):
                 pass
-        except (OSError, AuditUnavailable):
-            from .configuration import ConfigurationError
-
-            raise ConfigurationError(
-                "The audit folder cannot be written to: set AUDIT_DIR to another one, or change its owner."
-            ) from None
+        except OSError:
+            raise AuditUnavailable from None
 
     def check(self) -> None:
         """Make sure that a line can be written, before the call that it is for does anything.

@@ -119,10 +119,16 @@ class _Commands(Generic[Settings]):
         return action(command, load(self._settings))
 
     def _serve(self, command: argparse.Namespace, settings: Settings) -> int:
-        from .audit import AuditLog
+        from .audit import AuditLog, AuditUnavailable
         from .configuration import ConfigurationError
 
-        AuditLog(settings.audit_path).prepare()
+        try:
+            AuditLog(settings.audit_path).prepare()
+        except AuditUnavailable:
+            raise ConfigurationError(
+                "The audit folder cannot be written to: "
+                f"set {settings.variable('audit_dir')} to another one, or change its owner."
+            ) from None
         if getattr(command, "http", False):
             return self._serve_http(command, settings)
         if sys.stdin is None:
@@ -146,7 +152,7 @@ class _Commands(Generic[Settings]):
         from .http import http_app, listen, serve
 
         signal.signal(signal.SIGTERM, _end)
-        app = http_app(self._imported(settings).build(settings), settings.public_hosts)
+        app = http_app(self._imported(settings).build(settings), settings.public_hosts, settings.variable)
         _complete(serve(app, listen(command.host, command.port)))
         return 0
 

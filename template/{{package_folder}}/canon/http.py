@@ -1,6 +1,7 @@
 """The HTTP server: stateless, one endpoint under two spellings, only for the hosts it is meant for."""
 
 import socket
+from collections.abc import Callable
 from typing import Final
 
 import uvicorn
@@ -27,11 +28,11 @@ def add_health(mcp: FastMCP) -> None:
         return JSONResponse({"status": "ok"})
 
 
-def http_app(mcp: FastMCP, public_hosts: tuple[str, ...] = ()) -> ASGIApp:
+def http_app(mcp: FastMCP, public_hosts: tuple[str, ...] = (), variable: Callable[[str], str] = str.upper) -> ASGIApp:
     """Return the ASGI application of a server.
 
     It is stateless, so any worker can answer any request, and it answers loopback names and `public_hosts` only, which
-    keeps web pages from reaching it by DNS rebinding.
+    keeps web pages from reaching it by DNS rebinding. `variable` names the variable of a setting, for the log.
     """
     app = mcp.http_app(
         path=ENDPOINT,
@@ -41,7 +42,7 @@ def http_app(mcp: FastMCP, public_hosts: tuple[str, ...] = ()) -> ASGIApp:
         allowed_origins=[f"https://{host}" for host in public_hosts],
     )
     app.router.redirect_slashes = False
-    return _BothSpellings(_ExplainRefusedHost(app))
+    return _BothSpellings(_ExplainRefusedHost(app, variable("public_hosts")))
 
 
 class _BothSpellings:
@@ -59,15 +60,16 @@ class _BothSpellings:
 class _ExplainRefusedHost:
     """Logs a host that was refused, with the setting that would admit it."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, setting: str) -> None:
         self._app = app
+        self._setting = setting
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def watched(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == REFUSED_HOST:
                 host = dict(scope["headers"]).get(b"host", b"").decode("ascii", "replace")
                 shown = "".join(character for character in host if character.isalnum() or character in ".:-[]")
-                log.warning("Refused the host %s: PUBLIC_HOSTS names the hosts that are admitted.", shown[:100])
+                log.warning("Refused the host %s: %s names the hosts that are admitted.", shown[:100], self._setting)
             await send(message)
 
         await self._app(scope, receive, watched if scope["type"] == "http" else send)

@@ -1,6 +1,7 @@
 """Tokens of an identity provider, accepted beside keys."""
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -30,7 +31,8 @@ class _ProviderKeys(httpx2.AsyncHTTPTransport):
 class _Verifier(JWTVerifier):
     """Tells a token that is wrong from one that nobody can check, because the provider's keys are not to be had."""
 
-    def __init__(self, jwks_url: str, issuer: str, audience: str) -> None:
+    def __init__(self, jwks_url: str, issuer: str, audience: str, setting: str) -> None:
+        self._setting = setting
         self._provider_keys = _ProviderKeys(limits=httpx2.Limits(max_keepalive_connections=0))
         client = httpx2.AsyncClient(transport=self._provider_keys, timeout=KEYS_SECONDS, trust_env=False)
         super().__init__(jwks_uri=jwks_url, issuer=issuer, audience=audience, http_client=client)
@@ -43,12 +45,14 @@ class _Verifier(JWTVerifier):
         """
         verified = await super().verify_token(token)
         if verified is None and self._provider_keys.away:
-            raise TokenVerificationError("The identity provider's keys are not to be had: JWT_JWKS_URL says where.")
+            raise TokenVerificationError(f"The identity provider's keys are not to be had: {self._setting} says where.")
         return verified
 
 
-def token_verifier(jwks_url: str | None, issuer: str | None, audience: str | None) -> TokenVerifier | None:
-    """Return what checks tokens, or nothing where no identity provider is set.
+def token_verifier(
+    jwks_url: str | None, issuer: str | None, audience: str | None, variable: Callable[[str], str] = str.upper
+) -> TokenVerifier | None:
+    """Return what checks tokens, or nothing where no identity provider is set. `variable` names that of a setting.
 
     Raises:
         ConfigurationError: only a part is set. A token without a fixed issuer and audience may be meant for another.
@@ -57,5 +61,6 @@ def token_verifier(jwks_url: str | None, issuer: str | None, audience: str | Non
     if not any(given):
         return None
     if jwks_url is None or issuer is None or audience is None:
-        raise ConfigurationError("JWT_JWKS_URL, JWT_ISSUER and JWT_AUDIENCE go together: set all three or none.")
-    return _Verifier(jwks_url, issuer, audience)
+        url, *others = map(variable, ("jwt_jwks_url", "jwt_issuer", "jwt_audience"))
+        raise ConfigurationError(f"{url}, {' and '.join(others)} go together: set all three or none.")
+    return _Verifier(jwks_url, issuer, audience, variable("jwt_jwks_url"))

@@ -53,7 +53,7 @@ class Upstream:
         try:
             credential = header_value(token or "")
         except ValueError as error:
-            raise ConfigurationError(f"UPSTREAM_TOKEN: {error}.") from None
+            raise ConfigurationError(f"The token for the source: {error}.") from None
         if credential is not None:
             headers["authorization"] = f"Bearer {credential}"
         self._base = httpx2.URL(base_url)
