@@ -11,15 +11,14 @@ import pytest
 from .processes import STARTS, Process, is_spent
 from .subject import logs
 
+# Tests leave little garbage, and the collector looks through every library and every test for it.
+gc.set_threshold(200_000)
+
 
 @pytest.fixture(scope="session", autouse=True)
 def the_log_of_a_running_server() -> None:
     """Set the log up without the framework's own handlers, which draw a picture of every failure."""
     logs.configure("WARNING")
-
-
-# Tests leave little garbage, and the collector looks through every library and every test for it.
-gc.set_threshold(200_000)
 
 
 @pytest.fixture(scope="session", autouse=True)
