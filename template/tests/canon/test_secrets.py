@@ -93,12 +93,13 @@ async def test_no_component_beside_the_tools_takes_a_text_along(subject: Subject
 
     with local_log() as log:
         async with Client(mcp) as client:
-            for asked in (client.read_resource(f"nowhere://{SECRET}"), client.get_prompt(SECRET)):
-                assert SECRET not in await said(asked)
-            for name, fail in failures.items():
+            for ask, name in ((client.read_resource, f"nowhere://{SECRET}"), (client.get_prompt, SECRET)):
+                assert SECRET not in await said(ask(name))
+            asked = ((client.read_resource, "secret://x"), (client.get_prompt, "prompt"))
+            for failure, fail in failures.items():
                 failing.append(fail)
-                for asked in (client.read_resource("secret://x"), client.get_prompt("prompt")):
-                    assert SECRET not in await said(asked), f"{name}: the client reads the planted secret."
+                for ask, name in asked:
+                    assert SECRET not in await said(ask(name)), f"{failure}: the client reads the planted secret."
         assert SECRET not in log()
 
 
