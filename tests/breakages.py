@@ -423,10 +423,16 @@ BREAKAGES: Final = (
         canon(
             "http",
             """    app.router.redirect_slashes = False
-    return _BothSpellings(_ExplainRefusedHost(app))""",
-            """    return _ExplainRefusedHost(app)""",
+    return _BothSpellings(_ExplainRefusedHost(app, variable("public_hosts")))""",
+            """    return _ExplainRefusedHost(app, variable("public_hosts"))""",
         ),
         "test_auth::test_both_channels_open_every_surface",
+    ),
+    breakage(
+        "the log does not name the variable of public hosts",
+        "3 door",
+        canon("http", 'variable("public_hosts")', '"PUBLIC_HOSTS"'),
+        "test_auth::test_the_log_names_the_setting_that_would_admit_a_host",
     ),
     breakage(
         "the host guard is off",
@@ -1271,8 +1277,18 @@ BREAKAGES: Final = (
     breakage(
         "a folder that cannot be written to is no sentence",
         "audit",
-        canon("audit", "except (OSError, AuditUnavailable):", "except KeyError:"),
+        canon(
+            "audit",
+            "            return opened(self.path, os.O_WRONLY | os.O_APPEND)\n        except OSError:",
+            "            return opened(self.path, os.O_WRONLY | os.O_APPEND)\n        except KeyError:",
+        ),
         "test_audit::test_a_folder_that_cannot_be_written_to_stops_the_start",
+        "test_stdio::test_an_audit_folder_that_cannot_be_made_stops_the_start",
+    ),
+    breakage(
+        "a sentence about the audit folder names no variable",
+        "audit",
+        canon("cli", "f\"set {settings.variable('audit_dir')} to", '"set AUDIT_DIR to'),
         "test_stdio::test_an_audit_folder_that_cannot_be_made_stops_the_start",
     ),
     breakage(

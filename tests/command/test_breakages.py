@@ -221,6 +221,8 @@ NOT_SEEN = {
         "a setting that the provider needs is looked for at the first call",
         "the log is kept open while it is moved away",
         "a folder that cannot be written to is no sentence",
+        "a sentence about the audit folder names no variable",
+        "the log does not name the variable of public hosts",
         "the start does not look at the folder",
         "half a line stays when the disk is full",
         "a folder that is gone stays gone",

@@ -24,7 +24,7 @@ from .subject import CODE, Subject, identity, keys, logs
 @contextmanager
 def local_log() -> Iterator[Callable[[], str]]:
     """Write the log as a running server does, without pytest's handlers, which read the source of every frame."""
-    handlers, level, written = logging.root.handlers[:], logging.root.level, io.StringIO()
+    handlers, levels, written = logging.root.handlers[:], (logging.root.level, logs.log.level), io.StringIO()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys, "stderr", written)
         logs.configure("DEBUG")
@@ -32,7 +32,8 @@ def local_log() -> Iterator[Callable[[], str]]:
         yield written.getvalue
     finally:
         logging.root.handlers[:] = handlers
-        logging.root.setLevel(level)
+        for logger, level in zip((logging.root, logs.log), levels, strict=True):
+            logger.setLevel(level)
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -28,7 +28,7 @@ def add_health(mcp: FastMCP) -> None:
         return JSONResponse({"status": "ok"})
 
 
-def http_app(mcp: FastMCP, public_hosts: tuple[str, ...] = (), variable: Callable[[str], str] = str.upper) -> ASGIApp:
+def http_app(mcp: FastMCP, public_hosts: tuple[str, ...], variable: Callable[[str], str]) -> ASGIApp:
     """Return the ASGI application of a server.
 
     It is stateless, so any worker can answer any request, and it answers loopback names and `public_hosts` only, which

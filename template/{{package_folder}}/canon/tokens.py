@@ -50,7 +50,7 @@ class _Verifier(JWTVerifier):
 
 
 def token_verifier(
-    jwks_url: str | None, issuer: str | None, audience: str | None, variable: Callable[[str], str] = str.upper
+    jwks_url: str | None, issuer: str | None, audience: str | None, variable: Callable[[str], str]
 ) -> TokenVerifier | None:
     """Return what checks tokens, or nothing where no identity provider is set. `variable` names that of a setting.
 
