@@ -38,6 +38,11 @@ def start(subject: Subject, folder: Path, *arguments: str, stderr: int = subproc
     )
 
 
+def command(subject: Subject, folder: Path, *arguments: str, stderr: int = subprocess.PIPE, **settings: str) -> Process:
+    """Start the server's command."""
+    return start(subject, folder, "-m", subject.program, *arguments, stderr=stderr, **settings)
+
+
 def end(process: Process) -> tuple[int, str, str]:
     """End a process's input and wait for it; return its exit code, stdout and stderr."""
     try:
@@ -76,14 +81,10 @@ print(json.dumps([minted, listed, keys("list")]))
 
 
 STARTS: Final[dict[str, Callable[[Subject, Path], Process]]] = {
-    "server": lambda subject, folder: start(
-        subject, folder, "-m", subject.program, stderr=subprocess.DEVNULL, LOG_LEVEL="DEBUG"
-    ),
-    "wrong setting": lambda subject, folder: start(subject, folder, "-m", subject.program, AUDIT_FSYNC="CANARY-7f3a"),
-    "no key": lambda subject, folder: start(subject, folder, "-m", subject.program, "serve", "--http", "--port", "0"),
-    "no audit folder": lambda subject, folder: start(
-        subject, folder, "-m", subject.program, AUDIT_DIR=str(folder / "file")
-    ),
+    "server": lambda subject, folder: command(subject, folder, stderr=subprocess.DEVNULL, LOG_LEVEL="DEBUG"),
+    "wrong setting": lambda subject, folder: command(subject, folder, AUDIT_FSYNC="CANARY-7f3a"),
+    "no key": lambda subject, folder: command(subject, folder, "serve", "--http", "--port", "0"),
+    "no audit folder": lambda subject, folder: command(subject, folder, AUDIT_DIR=str(folder / "file")),
     "imports that print": lambda subject, folder: start(subject, folder, "-c", PRINTING, f"{canon.__name__}.cli"),
     "keys": lambda subject, folder: start(subject, folder, "-c", KEYS, subject.program),
 }
